@@ -7,7 +7,7 @@ writes OUT_DIRECTORY/gemm.csv and attention.csv (one row of constants per accele
 number of rows, the residuals and the source), and, if asked, a compact sample of the measured rows as test fixtures.
 
 The laws are those in the module comments of crates/calculator/src/operators/{gemm,attention}.rs; keep both in step.
-Constants minimise a soft L1 norm of log(predicted / measured), so that a few odd kernels do not pull them. `held_out` is the
+Constants minimize a soft L1 norm of log(predicted / measured), so that a few odd kernels do not pull them. `held_out` is the
 mean error over rows that a fit on the other two thirds never saw.
 
 Needs numpy, scipy and pandas. Takes about two minutes.

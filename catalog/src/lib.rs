@@ -1,7 +1,7 @@
 //! The catalogue as text: models, clusters, accelerators, software generations, prices and measured tables.
 //!
 //! Responsible for: making every file of the catalogue reachable from a published crate. Parses nothing: the crates that use a file read
-//! it, and report errors under the paths that stand in this crate's documentation.
+//! it, and report errors under the paths in this crate's documentation.
 //!
 //! ```
 //! let (name, text) = railwright_catalog::CLUSTERS[0];
@@ -15,7 +15,7 @@ pub const SOFTWARE: &str = include_str!("../software.toml");
 /// `catalog/front_ends.toml`: programs that pass on a part of a generation's choices.
 pub const FRONT_ENDS: &str = include_str!("../front_ends.toml");
 
-/// `catalog/memory.toml`: what each software generation keeps in device memory.
+/// `catalog/memory.toml`: device memory of each software generation.
 pub const MEMORY: &str = include_str!("../memory.toml");
 
 /// `catalog/accelerators.csv`: accelerators: rates, memory, links, power and the source of each figure.

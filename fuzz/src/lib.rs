@@ -47,7 +47,7 @@ pub fn hugging_face_config(text: &str) {
 /// A run file; an accepted run is priced.
 pub fn run_file(text: &str) {
     let Ok(spec) = run::parse(text, "run.toml") else { return };
-    // What is written down again must read as the same.
+    // A rewritten file must read as the same.
     let again = run::parse(&spec.to_toml(), "again.toml");
     assert!(again.is_ok(), "a run file does not survive being written: {:?}", again.err());
     let read = |name: &str| Err(Problem::new(format!("`{name}` is not read here")));
@@ -71,7 +71,7 @@ pub fn set_expression(text: &str) {
     drop(spec.resolve_valid(|name| Err(Problem::new(format!("`{name}` is not read here")))));
 }
 
-/// A table of measured runs; what it holds is predicted.
+/// A table of measured runs, and its predictions.
 pub fn measured_runs_table(text: &str) {
     // Rows cost a prediction each: more of them find nothing that a few do not.
     let end = text.match_indices('\n').nth(8).map_or(text.len(), |(at, _)| at);
@@ -92,8 +92,7 @@ pub fn cluster_file(text: &str) {
     }
 }
 
-/// A launch file or a log under every reader; what one accepts and is possible is written by every writer, and what was written reads
-/// again.
+/// A launch file or a log under every reader. Every writer writes the accepted valid runs, and the files read back.
 pub fn launch_file(text: &str) {
     for reader in railwright_launch::readers() {
         match reader.read(text, "launch") {
@@ -116,7 +115,7 @@ fn written_again(launch: railwright_launch::Launch) {
     let Ok((run, _)) = spec.resolve_valid(read) else { return };
     for writer in railwright_launch::writers() {
         let written = writer.write(&run);
-        // What a framework cannot run is refused, with the reason.
+        // Plans that a framework cannot run are rejected with the reason.
         let Some(file) = written.files.first() else {
             assert!(!written.refused.is_empty(), "{}: nothing was written, for no reason", writer.name());
             continue;

@@ -1,12 +1,12 @@
 //! Recordings other than traces, a target for each: memory snapshots, counters of devices, execution traces.
 //!
-//! Responsible for: handing bytes to the reader and what it accepts to the analysis of its command. Does not check values.
+//! Responsible for: passing bytes to the reader, and accepted recordings to the analysis of its command. Does not check values.
 
 use railwright_network::chakra::{self, Program};
 use railwright_profiler::{Job, snapshot, telemetry};
 use std::collections::BTreeMap;
 
-/// A memory snapshot, a pickle or a trace with `[memory]` events; what is read is reported on.
+/// A memory snapshot, a pickle or a trace with `[memory]` events, and its report.
 pub fn memory_snapshot(bytes: &[u8]) {
     let read = match std::str::from_utf8(bytes) {
         Ok(text) if bytes.first() != Some(&0x80) => snapshot::read_trace("trace.json", text),
@@ -18,7 +18,7 @@ pub fn memory_snapshot(bytes: &[u8]) {
     }
 }
 
-/// Counters of devices; what is read is compared between the ranks of a job.
+/// Counters of devices, compared between the ranks of a job.
 pub fn device_counters(bytes: &[u8]) {
     let _ = telemetry::matches(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -27,7 +27,7 @@ pub fn device_counters(bytes: &[u8]) {
     }
 }
 
-/// Execution traces; what is read is a program of two ranks.
+/// Execution traces, run as a program of two ranks.
 pub fn execution_trace(bytes: &[u8]) {
     let Ok(trace) = chakra::read(bytes, "rank.0.et") else { return };
     let groups = BTreeMap::from([("1".to_owned(), vec![0, 1])]);

@@ -1,7 +1,8 @@
-//! Files of what is no trace, a target for each reader: flight records, training logs, NCCL Inspector's lines, XPUTimer's metrics, pipeline timers.
+//! Files other than traces, a target for each reader: flight records, training logs, NCCL Inspector's lines, XPUTimer's metrics, pipeline
+//! timers.
 //!
-//! Responsible for: handing bytes to one reader, whole and as a stream, and what it accepts to the analysis that a command makes of it: neither may panic. Refuses to judge
-//! values.
+//! Responsible for: passing bytes to one reader, whole and as a stream, and accepted records to the analysis of its command. Neither may
+//! panic. Refuses to judge values.
 
 use railwright_profiler::Job;
 use railwright_profiler::hang::hang;
@@ -31,7 +32,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("execution_trace", crate::recordings::execution_trace),
 ];
 
-/// A dump of a flight recorder, JSON or pickle; what is read is asked who hangs.
+/// A dump of a flight recorder, JSON or pickle, and its diagnosis.
 pub fn flight_record(bytes: &[u8]) {
     read(bytes, "flight record");
 }
@@ -93,7 +94,7 @@ pub fn nccl_tests_log(bytes: &[u8]) {
     }
 }
 
-/// A calibration; what is accepted is written and reads as the same.
+/// A calibration; an accepted one is written and reads as the same.
 pub fn calibration_file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(read) = railwright_spec::calibration::Calibration::parse(text, "calibration.toml") else { return };

@@ -1,6 +1,6 @@
 //! Files with bytes of their own: Parquet, SQLite, saved profiles.
 //!
-//! Responsible for: handing bytes to the readers of tables as the loader would, saving and opening again what they accept. Refuses to judge
+//! Responsible for: passing bytes to the readers of tables as the loader does; saving and reopening accepted tables. Refuses to judge
 //! values.
 
 use railwright_profiler::Job;
@@ -8,7 +8,7 @@ use railwright_profiler::readers::{Keep, Recording};
 use railwright_tables::query::{Database, Profile};
 use railwright_tables::store::{Store, save};
 
-/// A file that begins like a table; what is accepted must survive being saved, and can be asked.
+/// A file that begins like a table; an accepted one can be saved and queried.
 pub fn table_file(bytes: &[u8]) {
     for reader in railwright_tables::readers() {
         let Ok(recordings) = reader.read("table", bytes, Keep::default()) else { continue };

@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
-        raise TypeError("expected a text, a number, a truth value, a path, or a sequence of these, got a mapping")
+        raise TypeError("expected a string, a number, a Boolean, a path, or a sequence of these, got a mapping")
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [_plain(one) for one in value]
     return value

@@ -147,7 +147,7 @@ DOCS: dict[str, str] = {
     'SoftwareIdentity': 'The software generation.',
     'Interval': 'Interval in which a measurement is expected.',
     'Throughput': 'Throughput of a step.',
-    'Efficiency': 'Utilisation of the compute units.',
+    'Efficiency': 'Utilization of the compute units.',
     'ModelFlop': 'The arithmetic of one step in one convention.',
     'Utilisation': 'A share of a peak.',
     'Part': 'A part of the step.',

@@ -452,7 +452,7 @@ class Estimate:
         """Throughput in tokens per second and device."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation relative to the peak of the compute format, with full attention FLOPs; `None` without a known peak."""
+        """Model FLOP utilization relative to the peak of the compute format, with full attention FLOPs; `None` without a known peak."""
     @property
     def memory_bytes(self) -> float:
         """Largest peak memory of any stage, in bytes."""
@@ -608,7 +608,7 @@ class Layout:
         """Upper end of the step-time interval, in seconds."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation, 0 to 1; `None` without a known peak."""
+        """Model FLOP utilization, 0 to 1; `None` without a known peak."""
     @property
     def tokens_per_second(self) -> float:
         """Throughput in tokens per second."""
@@ -677,7 +677,7 @@ class Change:
         """Throughput relative to the run before; `None` if impossible."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation, 0 to 1; `None` if impossible or without a known peak."""
+        """Model FLOP utilization, 0 to 1; `None` if impossible or without a known peak."""
     @property
     def memory_bytes(self) -> float | None:
         """Largest peak memory of any stage, in bytes; `None` if impossible."""
@@ -737,7 +737,7 @@ class SizeRow:
         """Throughput in tokens per second."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation, 0 to 1; `None` without a known peak."""
+        """Model FLOP utilization, 0 to 1; `None` without a known peak."""
     @property
     def training_time_s(self) -> float:
         """Training time (wall clock), in seconds."""

@@ -891,7 +891,7 @@ class Figures(Record):
         """Its 90% interval."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOPs utilisation in the reported convention, as a share."""
+        """Model FLOPs utilization in the reported convention, as a share."""
     @property
     def memory_peak_bytes(self) -> float:
         """Peak memory of the stage that needs the most."""
@@ -1748,7 +1748,7 @@ class Detect(Answer):
         """Reason why the file shows only a part of the run."""
     @property
     def open(self) -> Rows[Open]:
-        """Values that the file decides and that cannot be read from it."""
+        """Values that the file sets but that cannot be read from it."""
     @property
     def measured(self) -> Measured | None:
         """Step time of a log."""
@@ -2037,7 +2037,7 @@ class Throughput(Record):
         """Steps per day."""
 
 class Efficiency(Record):
-    """Utilisation of the compute units."""
+    """Utilization of the compute units."""
     @property
     def model_flop(self) -> Rows[ModelFlop]:
         """Arithmetic of the model, by convention."""
@@ -2079,7 +2079,7 @@ class Utilisation(Record):
         """Dense peak of that format per accelerator."""
     @property
     def share(self) -> float:
-        """Utilisation (0 to 1)."""
+        """Utilization (0 to 1)."""
 
 class Part(Record):
     """A part of the step."""
@@ -2451,7 +2451,7 @@ class Comparison(Record):
         """Predicted over measured, less 1."""
     @property
     def inside(self) -> bool | None:
-        """True if the measurement lies in the interval. `None` for figures without one."""
+        """True if the measurement is inside the interval. `None` for figures without one."""
 
 class Item(Record):
     """Something to explain."""
@@ -4541,7 +4541,7 @@ class Purchase(Record):
         """Cost of parts bought first that have no place in the larger network."""
     @property
     def moved_links(self) -> int | None:
-        """Lower bound on links of today whose ends move; `None` if the topology has no rule for it."""
+        """Lower bound on today's links to reconnect; `None` if the topology has no rule for it."""
 
 class NetworkCostCluster(Record):
     """Cost and power of the rest of the cluster, and its time in use."""
@@ -6258,7 +6258,7 @@ class Profile(Answer):
         """The model's operations per step, if known."""
     @property
     def utilisation(self) -> float | None:
-        """Model FLOPs utilisation (0 to 1), if known."""
+        """Model FLOPs utilization (0 to 1), if known."""
     @property
     def cut_by(self) -> Literal["inference_steps", "launches", "device_annotations", "host_annotations", "modules", "optimizer", "repetition", "collectives", "nothing"] | None:
         """Source of step boundaries."""
@@ -8039,7 +8039,7 @@ class Ranked(Record):
         """Interval in which a measurement of its step time is expected."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOPs utilisation in the full attention convention, against the compute format's peak."""
+        """Model FLOPs utilization in the full attention convention, against the compute format's peak."""
     @property
     def dollars_per_trillion_tokens(self) -> float | None:
         """Rent for a trillion tokens. `None` without a price."""
@@ -8129,7 +8129,7 @@ class TimeBreakdown(Record):
         """The optimizer step."""
     @property
     def fixed(self) -> float:
-        """Fixed per step: data, logging, synchronisation."""
+        """Fixed per step: data, logging, synchronization."""
     @property
     def jitter(self) -> float:
         """Jitter allowance: unequal devices and network noise, growing with the number of devices."""
@@ -8593,7 +8593,7 @@ class SizeRow(Record):
         """Tokens per second."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOPs utilisation in the full attention convention, against the compute format's peak."""
+        """Model FLOPs utilization in the full attention convention, against the compute format's peak."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that the layout fits."""
@@ -9354,7 +9354,7 @@ class WhatifSummary(Record):
         """Tokens per second and device."""
     @property
     def model_flop_utilisation(self) -> float:
-        """Model FLOP utilisation as in every report: in the reported convention, of the peak of the compute format."""
+        """Model FLOP utilization as in every report: in the reported convention, of the peak of the compute format."""
     @property
     def memory(self) -> float:
         """Memory on the stage with the largest need."""
@@ -9468,7 +9468,7 @@ class WhatifDifference(Record):
         """Tokens per second after over before."""
     @property
     def model_flop_utilisation(self) -> float:
-        """Change of the utilisation. Runs of other compute formats have other peaks."""
+        """Change of the utilization. Runs of other compute formats have other peaks."""
     @property
     def memory(self) -> float:
         """Change of the memory on the stage with the largest need."""

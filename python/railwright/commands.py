@@ -386,7 +386,7 @@ def log(
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Log:
-    """Analyze a training log: step time, MFU, slow steps and restarts.
+    """Analyse a training log: step time, MFU, slow steps and restarts.
 
     file: Training log, or `-` for stdin.
     accelerator: Accelerator of the run, from `gpus list`.
@@ -548,7 +548,7 @@ def pipeline(
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Pipeline:
-    """Analyze pipeline bubbles and stalls across all stages.
+    """Analyse pipeline bubbles and stalls across all stages.
 
     paths: Recordings: files, folders, patterns or archives.
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
@@ -557,7 +557,7 @@ def pipeline(
     what_if: Compute the cost of these passes: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value
         (repeatable).
     limit: Maximum rows in the tables of stalls and steps (default: 10).
-    predict: Analyze a predicted step from a run file, launch file or log instead of a recording.
+    predict: Analyse a predicted step from a run file, launch file or log instead of a recording.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
     gpus: Number of GPUs of the run if its file gives none.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).

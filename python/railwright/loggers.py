@@ -39,9 +39,9 @@ class Measured(NamedTuple):
     predicted_step_time_s: float
     """Predicted time of the step, in seconds."""
     mfu: float | None
-    """Measured model FLOP utilisation, 0 to 1; ``None`` without a known peak of the compute format."""
+    """Measured model FLOP utilization, 0 to 1; ``None`` without a known peak of the compute format."""
     predicted_mfu: float | None
-    """Predicted model FLOP utilisation, 0 to 1; ``None`` without a known peak of the compute format."""
+    """Predicted model FLOP utilization, 0 to 1; ``None`` without a known peak of the compute format."""
     tokens_per_second: float
     """Measured tokens per second."""
     ratio: float
@@ -94,7 +94,7 @@ class Monitor:
         """Ends a step.
 
         Without ``step_time_s``, the time since the previous call is measured; the first call then only starts the clock. Devices run
-        asynchronously: call it where the loop synchronises anyway, such as after reading the loss. ``step`` is the number to write, by
+        asynchronously: call it where the loop synchronizes anyway, such as after reading the loss. ``step`` is the number to write, by
         default a count from 0.
         """
         now = self._clock()

@@ -91,7 +91,7 @@ def show(
     """Show the components, path lengths and diagram of one design.
 
     design: Topology from `network topologies`, or a design file.
-    name: Label of the design. Expects a text. [default: its kind].
+    name: Label of the design. Expects a string. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
@@ -217,7 +217,7 @@ def cost(
 ) -> answers.NetworkCost:
     """Compare the bills of materials of several designs: cost, power and break-even points.
 
-    name: Label of the design. Expects a text. [default: its kind].
+    name: Label of the design. Expects a string. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
@@ -284,7 +284,7 @@ def cost(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     years: Depreciation period of the network, in years (default: 4).
     electricity_price: Electricity price in dollars per kWh [default: from the catalogue].
-    grow_to: Devices of a larger network later: report what each design buys now and later.
+    grow_to: Devices of a larger network later: report the purchases of each design now and later.
     lines: Show all lines of all bills.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
@@ -350,7 +350,7 @@ def failures(
     """Estimate the impact of link, NIC and switch failures.
 
     designs: Topologies or design files to evaluate or compare.
-    name: Label of the design. Expects a text. [default: its kind].
+    name: Label of the design. Expects a string. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.

@@ -70,7 +70,7 @@ def _digest(trace: Path, target: Path) -> None:
 
 
 def rank() -> int:
-    """Rank of this process: from ``torch.distributed`` if initialised, else from the launcher's variables, else 0."""
+    """Rank of this process: from ``torch.distributed`` if initialized, else from the launcher's variables, else 0."""
     import torch
 
     if torch.distributed.is_available() and torch.distributed.is_initialized():

@@ -1,4 +1,4 @@
-//! Tables through the Arrow PyCapsule interface: one batch of numbers, texts and truth values.
+//! Tables through the Arrow PyCapsule interface: one batch of numbers, strings and Booleans.
 //!
 //! Responsible for: the C structures of the Arrow C data and stream interfaces (<https://arrow.apache.org/docs/format/CDataInterface.html>,
 //! `CStreamInterface.html`) for five kinds of columns. Write-only.
@@ -23,7 +23,7 @@ pub(crate) enum Cell {
     Number(f64),
     /// A whole number.
     Integer(i64),
-    /// A truth value.
+    /// A Boolean.
     Truth(bool),
     /// A text.
     Text(String),

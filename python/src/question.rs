@@ -129,7 +129,7 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Number(number));
     }
     let kind = value.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("a setting is a number, a text, a truth value or a list, not `{kind}`")))
+    Err(PyTypeError::new_err(format!("a setting is a number, a string, a Boolean or a list, not `{kind}`")))
 }
 
 fn set_model(

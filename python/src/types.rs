@@ -109,7 +109,7 @@ record! {
         tokens_per_second: f64,
         /// Throughput in tokens per second and device.
         tokens_per_second_per_device: f64,
-        /// Model FLOP utilisation relative to the peak of the compute format, with full attention FLOPs; `None` without a known peak.
+        /// Model FLOP utilization relative to the peak of the compute format, with full attention FLOPs; `None` without a known peak.
         mfu: Option<f64>,
         /// Largest peak memory of any stage, in bytes.
         memory_bytes: f64,
@@ -223,7 +223,7 @@ record! {
         step_time_low_s: f64,
         /// Upper end of the step-time interval, in seconds.
         step_time_high_s: f64,
-        /// Model FLOP utilisation, 0 to 1; `None` without a known peak.
+        /// Model FLOP utilization, 0 to 1; `None` without a known peak.
         mfu: Option<f64>,
         /// Throughput in tokens per second.
         tokens_per_second: f64,
@@ -273,7 +273,7 @@ record! {
         step_time_share: Option<f64>,
         /// Throughput relative to the run before; `None` if impossible.
         speedup: Option<f64>,
-        /// Model FLOP utilisation, 0 to 1; `None` if impossible or without a known peak.
+        /// Model FLOP utilization, 0 to 1; `None` if impossible or without a known peak.
         mfu: Option<f64>,
         /// Largest peak memory of any stage, in bytes; `None` if impossible.
         memory_bytes: Option<f64>,
@@ -317,7 +317,7 @@ record! {
         step_time_s: f64,
         /// Throughput in tokens per second.
         tokens_per_second: f64,
-        /// Model FLOP utilisation, 0 to 1; `None` without a known peak.
+        /// Model FLOP utilization, 0 to 1; `None` without a known peak.
         mfu: Option<f64>,
         /// Training time (wall clock), in seconds.
         training_time_s: f64,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DesignAnswer, DesignRow } from '../src/views/network/answer'
 import { groupsOf, sorted, verdictOf } from '../src/views/network/codesign-answer'
-import { unpricedSizes, usedBy } from '../src/views/network/codesign-scope'
+import { usedBy } from '../src/views/network/codesign-scope'
 import { COUNT, GIGABITS } from '../src/state/amounts'
 import answered from './fixtures/codesign.json'
 
@@ -43,13 +43,8 @@ describe('co-design', () => {
     expect(rest.some((group) => group.isFront)).toBe(false)
     expect(first.length).toBe(4)
   })
-  it('has what the program took for open fields, and sizes without a price', () => {
+  it('has what the program took for open fields', () => {
     expect(usedBy(answer.rows, (row) => row.domain, COUNT)).toBe('8, 64')
     expect(usedBy(answer.rows, (row) => (row.speed * 8) / 1e9, GIGABITS)).toBe('200, 400, 800')
-    expect(unpricedSizes(answer, 8)).toEqual([64])
-    expect(unpricedSizes({ ...answer, scale_up_prices: { 64: 2500 } }, 8)).toEqual([])
-    // Without the reference and without a catalogue, the simulated cost has a size's price in it.
-    const rows = answer.rows.filter((row) => !row.is_reference)
-    expect(unpricedSizes({ ...answer, rows }, undefined)).toEqual([64])
   })
 })

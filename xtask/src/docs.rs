@@ -36,7 +36,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
     let accuracy = accuracy::table(&left_out, &answer)?;
     let linked = |page: &str| accuracy.replace("(VALIDATION)", &format!("({page})"));
     let details = format!(
-        "### On publications that the constants never saw\n\n{}\n{}\n{}",
+        "### On publications excluded from the fit\n\n{}\n{}\n{}",
         linked("#rows-that-are-not-predicted-and-why"),
         validation::groups(&answer.summary),
         validation::sources(&answer.summary)

@@ -1,7 +1,7 @@
 //! Fits a generation's constants to measured runs, robustly and with a penalty on deviations from their present values.
 //!
-//! The loss is the mean over sources of the mean of a rounded absolute log error, so that neither one source with many rows nor one with
-//! wild rows decides. A penalty on leaving the start value is added: a constant that the data does not determine stays.
+//! The loss is the mean over sources of the mean of a damped absolute log error. A source with many rows or with outliers therefore does
+//! not dominate. A penalty on leaving the start value is added: a constant that the data does not determine stays.
 
 use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::software::{self, Software};

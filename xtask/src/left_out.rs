@@ -1,8 +1,8 @@
 //! Leave-one-publication-out: prediction of every measured run by constants fitted without its publication.
 //!
-//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations,
-//! and for the table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Does not evaluate them: see
-//! `residuals` and the generated pages.
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations;
+//! the table of the resulting predictions (`catalog/evidence/left_out.csv`) and its reader. Does not evaluate them: see `residuals` and the
+//! generated pages.
 
 use crate::fit::{self, Key};
 use crate::pooling::{self, Known};
@@ -32,7 +32,7 @@ pub(crate) struct LeftOut {
     pub(crate) measured_s: f64,
     /// Predicted with the shipped constants, which were also fitted to this run, in seconds.
     pub(crate) fitted_s: f64,
-    /// Predicted with constants that never saw the publication, in seconds.
+    /// Predicted with constants fitted without the publication, in seconds.
     pub(crate) left_out_s: f64,
     /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! Effect of a few measured step times of a stack on errors of its other runs, on publications excluded from constants and prior.
 //!
 //! Responsible for: the prior of a calibration by step times, fitted to the residuals of left-out predictions (maximum likelihood, whole
-//! publications left out), the errors that remain after some runs, and the quantiles of calibrated intervals. Does not predict.
+//! publications left out); the errors that remain after some runs; the quantiles of calibrated intervals. Does not predict.
 //!
 //! A stack is the scope of one calibration: runs of one publication, software generation, kind of model and accelerator.
 
@@ -279,7 +279,7 @@ pub(crate) fn logs(rows: &[LeftOut], runs: &str) -> Result<(), String> {
     writer.flush().map_err(|e| e.to_string())
 }
 
-/// Quantiles of standardised errors after one and three runs, of a kind of model and all publications but one.
+/// Quantiles of standardized errors after one and three runs, of a kind of model and all publications but one.
 fn quantiles(after: &[((&str, bool), After)], experts: bool, without: Option<&str>) -> Option<(f64, f64)> {
     let mut values: Vec<(f64, f64)> = after
         .iter()

@@ -1,8 +1,8 @@
 //! Partial pooling of constants over software generations: start value and penalty of the fit of a
 //! generation.
 //!
-//! Responsible for: the information of each generation's runs on each constant, the similarity of two generations, and from these the
-//! centre and the penalty of a fit without one publication. Does not fit: see [`crate::fit`].
+//! Responsible for: the information of each generation's runs on each constant; the similarity of two generations; the resulting centre and
+//! penalty of a fit without one publication. Does not fit: see [`crate::fit`].
 
 use crate::fit::{self, Key};
 use crate::left_out::publication;

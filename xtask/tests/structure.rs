@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up: each may depend only on those before it.
 const FLOORS: &[&str] = &[
+    "railwright-cases",
     "railwright-catalog",
     "railwright-web",
     "railwright-spec",
@@ -102,6 +103,16 @@ fn crate_folders() -> Vec<PathBuf> {
     folders.extend(["catalog", "python", "web", "xtask"].map(|folder| root().join(folder)));
     folders.sort();
     folders
+}
+
+/// `PROPTEST_CASES` has no effect on a number of cases that is fixed.
+#[test]
+fn property_tests_take_their_number_of_cases_from_one_rule() {
+    // Split, so that this file is not found.
+    let fixed = concat!("Config::with_", "cases(");
+    let fixing: Vec<String> =
+        all_rust_files().iter().filter(|path| read(path).contains(fixed)).map(|path| shown(path)).collect();
+    assert!(fixing.is_empty(), "use `railwright_cases::cases` in {fixing:?}");
 }
 
 #[test]
@@ -375,7 +386,7 @@ fn no_code_names_a_measured_run() {
     let is_model = |id: &str| railwright_spec::model::by_name(id).is_ok();
     for (id, source) in evidence().into_iter().filter(|(id, _)| !is_model(id)) {
         // A name of a few letters would be found in any code; there is none today.
-        assert!(id.len() >= 6, "row `{id}` needs a longer identifier to be recognised");
+        assert!(id.len() >= 6, "row `{id}` needs a longer identifier to be recognized");
         names.insert(id.to_lowercase());
         names.insert(source.to_lowercase());
     }

@@ -1,7 +1,7 @@
 """Real training steps on one GPU: train.py SECONDS SET...   Rows to $OUT/train.jsonl, traces to $OUT/traces_SET.tar.
 
 A step is: gradients to none, forward with loss, backward, gradient norm clipped to 1, fused AdamW; `ga` micro batches a step.
-Times are differences of CUDA events at step boundaries, without a synchronisation between steps."""
+Times are differences of CUDA events at step boundaries, without a synchronization between steps."""
 import contextlib, os, statistics, sys, tarfile, time, traceback
 import torch
 import torch.nn as nn
@@ -383,7 +383,7 @@ def measure(c, tar):
     torch.cuda.synchronize()
     times = [a.elapsed_time(b) / 1e3 for a, b in zip(marks, marks[1:])][1:]
     peak, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
-    # Steps that end in a synchronisation, as loops do that read the loss each step.
+    # Steps that end in a synchronization, as loops do that read the loss each step.
     synced, parts = [], []
     for i in range(5):
         t1 = time.perf_counter()

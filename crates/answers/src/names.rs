@@ -128,13 +128,13 @@ mod tests {
         let mut seen = BTreeSet::new();
         for key in keys() {
             if let Some(flag) = flag_of(&key) {
-                assert!(seen.insert(flag.clone()), "--{flag} stands twice");
+                assert!(seen.insert(flag.clone()), "--{flag} occurs twice");
             }
         }
         for (path, aliases) in ALIASES {
             assert!(keys().iter().any(|key| key.path() == *path), "{path}");
             for alias in *aliases {
-                assert!(seen.insert((*alias).to_owned()), "--{alias} stands twice");
+                assert!(seen.insert((*alias).to_owned()), "--{alias} occurs twice");
             }
         }
         assert!(seen.len() > 80);

@@ -232,7 +232,7 @@ fn spec_of_eight(more: &[&str]) -> RunSpec {
     spec
 }
 
-/// Asks every question with an interval for one run, and returns their common interval.
+/// Runs every command with an interval for one run, and returns their common interval.
 fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     let of = |spec: RunSpec| {
         let resolved = resolve(spec, texts).unwrap_or_else(|refused| panic!("{refused}"));

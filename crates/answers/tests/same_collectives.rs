@@ -1,5 +1,5 @@
-//! One step has one set of collectives: the table of an estimate, the spans of a timeline and the traffic between ranks have equal kinds,
-//! process groups, bytes and counts for every stage.
+//! One step has one set of collectives. The table of an estimate, the spans of a timeline and the traffic between ranks agree: every stage
+//! has equal kinds, process groups, bytes and counts.
 
 #[path = "support/plans.rs"]
 mod plans;

@@ -1,10 +1,10 @@
 //! Effect of a slow device, host or link on a synchronous step.
 //!
-//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member, so a member at the share `r` of its
-//! rate limits its tensor, context, expert and data-parallel peers to `r`. Through the gradient reduction, replicas without a slow member
-//! wait equally long. A slow device therefore costs as much as its whole pipeline stage at its rate, and a ring over one slow link as much
-//! as slow links in the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are stretched before
-//! the pipeline is timed. Excludes the frequency of such faults.
+//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member. A member at the share `r` of its rate
+//! limits its tensor, context, expert and data-parallel peers to `r`. Through the gradient reduction, replicas without a slow member wait
+//! equally long. A slow device therefore costs as much as its whole pipeline stage at its rate. A ring over one slow link costs as much as
+//! slow links in the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are stretched before the
+//! pipeline is timed. Excludes the frequency of such faults.
 
 mod members;
 

@@ -38,7 +38,7 @@ pub struct TimeBreakdown {
     pub data_parallel: Seconds,
     /// The optimizer step.
     pub optimizer: Seconds,
-    /// Fixed per step: data, logging, synchronisation.
+    /// Fixed per step: data, logging, synchronization.
     pub fixed: Seconds,
     /// Jitter allowance: unequal devices and network noise, growing with the number of devices.
     pub jitter: Seconds,

@@ -205,7 +205,7 @@ impl Device {
         self.corrections.as_ref().map_or(cost, |c| c.attention(cost, pass))
     }
 
-    /// A kernel bound by memory: element-wise, normalisation, cast, optimizer.
+    /// A kernel bound by memory: element-wise, normalization, cast, optimizer.
     pub fn memory_bound(&self, bytes: Bytes) -> Cost {
         let cost = self.memory.cost(bytes);
         self.corrections.as_ref().map_or(cost, |c| c.stream(cost))

@@ -1,7 +1,7 @@
 //! Pipeline schedules: order of passes per stage, duration of the step's pipeline, and activations alive.
 //!
-//! Responsible for: the order of passes on every stage ([`operations`]), an event engine that times each pass ([`simulate`]), a fast
-//! evaluation for search that agrees with it ([`summarize`]), the published closed forms ([`closed_form`]) and the peak of live activations
+//! Responsible for: the order of passes on every stage ([`operations`]); an event engine that times each pass ([`simulate`]); a fast
+//! evaluation for search that agrees with it ([`summarize`]); the published closed forms ([`closed_form`]); the peak of live activations
 //! ([`in_flight`]). Pass and transfer times are inputs, in seconds. Each schedule's order, bound and closed form are in a file of its name,
 //! behind one trait and one list; [`railwright_spec::plan::Schedule`] defines the placement of its chunks and the plans that it rejects.
 //!

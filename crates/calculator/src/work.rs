@@ -56,9 +56,9 @@ impl Family {
         match self {
             Self::Embedding => "embedding",
             Self::Norm => "norms",
-            Self::AttentionInput => "attention projections in",
+            Self::AttentionInput => "attention input projections",
             Self::AttentionCore => "attention",
-            Self::AttentionOutput => "attention projection out",
+            Self::AttentionOutput => "attention output projection",
             Self::Mlp => "MLP matrices",
             Self::Activation => "activations",
             Self::Router => "router and permutation",

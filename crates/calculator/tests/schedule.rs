@@ -159,7 +159,7 @@ fn check_timeline(case: &Case, timeline: &PipelineTimeline) -> Result<(), TestCa
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(railwright_cases::cases(400))]
 
     #[test]
     fn timelines_are_possible_and_the_fast_path_agrees(case in case()) {

@@ -1,6 +1,5 @@
 //! Flags and commands, as clap types, without behaviour.
 
-mod beside;
 pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod collective;
@@ -20,6 +19,7 @@ pub(crate) mod placement;
 mod profile;
 pub(crate) mod records;
 mod run_flags;
+mod run_settings;
 mod search;
 mod serve;
 pub(crate) mod simulate;
@@ -30,7 +30,6 @@ pub(crate) mod traffic;
 pub(crate) mod tune;
 mod whatif;
 
-pub(crate) use beside::Beside;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
@@ -38,6 +37,7 @@ pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
 pub(crate) use railwright_answers::{aliases_of, flag_of};
 pub(crate) use run_flags::{RunFlags, Sharding};
+pub(crate) use run_settings::RunSettings;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use serve::Serve;
@@ -119,7 +119,7 @@ pub(crate) enum Command {
     Comm(Later<joining::Comm>),
     /// Find straggler ranks, their cause and their cost per step
     Stragglers(Later<joining::Stragglers>),
-    /// Analyze a training log: step time, MFU, slow steps and restarts
+    /// Analyse a training log: step time, MFU, slow steps and restarts
     Log(Later<records::Log>),
     /// Diagnose a hung job from flight-recorder dumps
     Hang(Later<records::Hang>),
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     /// Merge the traces of all ranks into one Perfetto trace
     #[command(visible_alias = "perfetto")]
     ExportPerfetto(Later<tables::ExportPerfetto>),
-    /// Analyze pipeline bubbles and stalls across all stages
+    /// Analyse pipeline bubbles and stalls across all stages
     Pipeline(Later<pipeline::Pipeline>),
     /// Export a run as a launch file of a training framework
     Export(Later<launch::Export>),
@@ -246,7 +246,7 @@ pub(crate) struct Memory {
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) stage: Option<usize>,
     /// Group items by
-    #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Output")]
+    #[arg(long, value_name = "KEY", default_value = "kind", help_heading = "Output")]
     pub(crate) by: By,
     /// Write a chart of the memory of all stages (`-` for standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

@@ -41,8 +41,8 @@ pub struct Answer {
     pub command: String,
 }
 
-/// Runs a command on this thread. Input is the words of the command, its arguments by the names of its flags without dashes or of its
-/// positions, and the form of the result, by default values. `watch` stops it.
+/// Runs a command on this thread. Inputs are the words of the command, its arguments, and the form of the result (values by default).
+/// Arguments are named by flags without dashes, or by positions. `watch` stops it.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn ask(
     form: Option<&str>,
     watch: &Arc<Watch>,
 ) -> Result<Answer, Vec<Problem>> {
-    let (parsed, line) = serve::line_of(command, arguments, form, serve::Asker::Linked)?;
+    let (parsed, line) = serve::line_of(command, arguments, form, serve::Caller::Linked)?;
     let listener = Listener::typed(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     // Readers check the limit; the process is not ours to end.

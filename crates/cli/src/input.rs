@@ -3,11 +3,11 @@
 //! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
 
 pub(crate) mod access;
-pub(crate) mod beside;
 pub(crate) mod disk;
 pub(crate) mod jobs;
 pub(crate) mod jobs_found;
 pub(crate) mod kept;
+pub(crate) mod launch_files;
 #[cfg(any(test, target_family = "wasm"))]
 mod memory;
 mod model;
@@ -28,7 +28,7 @@ use disk::File;
 use railwright_answers::Texts;
 use railwright_profiler::readers;
 use railwright_spec::human;
-use railwright_spec::problem::{Problem, nearest};
+use railwright_spec::problem::{Problem, either, nearest};
 use railwright_spec::quantity::Bytes;
 use std::cell::RefCell;
 use std::fs;
@@ -288,7 +288,7 @@ fn missing(path: &Path) -> String {
     } else {
         let near: Vec<String> =
             near.iter().map(|name| format!("`{}`", folder.join(name).display())).collect();
-        format!("did you mean {}?", near.join(" or "))
+        format!("did you mean {}?", either(&near))
     }
 }
 

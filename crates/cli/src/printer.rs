@@ -321,7 +321,7 @@ impl Printer {
     }
 
     /// The client of the server, if any.
-    pub(crate) fn asker(&self) -> Option<Arc<Watch>> {
+    pub(crate) fn caller(&self) -> Option<Arc<Watch>> {
         self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
     }
 

@@ -48,7 +48,7 @@ fn tables_beside_traces_are_not_dropped_silently() {
     let output = run(&["comm", &mixed]);
     let expected = talk(&output);
     assert_eq!(output.status.code(), Some(0), "{expected}");
-    assert!(expected.contains("left out: fr_ok_* (flight record, 4 ranks"), "{expected}");
+    assert!(expected.contains("skipped: fr_ok_* (flight record, 4 ranks"), "{expected}");
     assert!(expected.contains("`railwright hang"), "{expected}");
     // Dumps present as JSON and as pickle are one job, with each rank used once.
     let hang = run(&["hang", &mixed]);

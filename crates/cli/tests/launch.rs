@@ -174,7 +174,7 @@ fn a_path_of_a_container_is_found_by_its_end() {
     let _ = fs::remove_dir_all(&root);
 }
 
-/// What is exported to a framework of other abilities is priced as written: the command warns where that is another run.
+/// A file for a framework with other features is priced as written. The command warns if that is a different run.
 #[test]
 fn an_export_that_describes_another_run_warns() {
     let layout = [
@@ -198,7 +198,7 @@ fn an_export_that_describes_another_run_warns() {
     };
     let axolotl = of("axolotl", &batch);
     assert_eq!(axolotl.code, 0, "{}", axolotl.stderr);
-    assert!(axolotl.stderr.contains("describes another run than was priced"), "{}", axolotl.stderr);
+    assert!(axolotl.stderr.contains("describes a different run"), "{}", axolotl.stderr);
     let megatron = of("megatron", &["--gbs", "64", "--seq", "4096"]);
     assert!(!megatron.stderr.contains("another run"), "{}", megatron.stderr);
 }

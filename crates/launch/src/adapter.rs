@@ -130,11 +130,11 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, lin
 /// Sets defaults of adapter settings that a file leaves open.
 pub(crate) fn defaults(draft: &mut Draft, usual: Usual) {
     if draft.value("plan.lora_rank").is_none() {
-        draft.set("plan.lora_rank", &usual.rank, &format!("the rank by default of {}", usual.of), None);
+        draft.set("plan.lora_rank", &usual.rank, &format!("the default rank of {}", usual.of), None);
     }
     if draft.value("plan.lora_targets").is_none() {
         let targets = LoraTargets(usual.targets.iter().copied().collect());
-        draft.set("plan.lora_targets", &targets, &format!("the targets by default of {}", usual.of), None);
+        draft.set("plan.lora_targets", &targets, &format!("the default targets of {}", usual.of), None);
     }
 }
 

@@ -11,7 +11,7 @@ use railwright_spec::run::{Section, Value};
 use std::fmt::Write as _;
 
 const MARK: &str = "# railwright:";
-const KEYS: &[&str] = &["software", "segment", "document_length", "expert_imbalance"];
+const KEYS: &[&str] = &["software", "segment", "document_length", "document_length_cv", "expert_imbalance"];
 
 /// The comments of a plan on a cluster, a line each.
 pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
@@ -22,7 +22,9 @@ pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
     let mut out = String::new();
     for key in KEYS.iter().filter(|key| **key != "segment" || !is_usual) {
         let Some(value) = spec.get(key) else { continue };
-        if value != Value::Number(1.0) {
+        // Values without effect.
+        let neutral = if *key == "document_length_cv" { 0.0 } else { 1.0 };
+        if value != Value::Number(neutral) {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "{MARK} plan.{key} = {}", value.to_toml());
         }

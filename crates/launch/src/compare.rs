@@ -1,6 +1,6 @@
 //! Comparison of a prediction with a log.
 //!
-//! Responsible for: differences with one sign (above zero: predicted more than measured), and whether a measurement lies in the interval.
+//! Responsible for: differences with one sign (above zero: predicted more than measured), and whether a measurement is inside the interval.
 //! Does not predict.
 
 use crate::Measured;
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub predicted: f64,
     /// Predicted over measured, less 1.
     pub difference: f64,
-    /// True if the measurement lies in the interval. `None` for figures without one.
+    /// True if the measurement is inside the interval. `None` for figures without one.
     pub inside: Option<bool>,
 }
 

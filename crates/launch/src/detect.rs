@@ -22,7 +22,7 @@ pub struct Sighting {
     pub evidence: Evidence,
 }
 
-/// Every detected kind of file, the most certain first; empty if none is recognised.
+/// Every detected kind of file, the most certain first; empty if none is recognized.
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
     let head = head(text);
@@ -38,7 +38,7 @@ pub fn detect(text: &str) -> Vec<Sighting> {
     seen
 }
 
-/// Reads a launch file of any kind. `None` if no reader recognises the text.
+/// Reads a launch file of any kind. `None` if no reader recognizes the text.
 pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
     read_with(text, file, &Context::default())
 }

@@ -76,7 +76,7 @@ pub fn edit(
         }
         Format::MegatronArgsYaml => match model_args::ModelArgs::of(text) {
             Some(language) => Box::new(language),
-            None => return Err(refused("its flags do not stand under `MODEL_ARGS`")),
+            None => return Err(refused("its flags are not under `MODEL_ARGS`")),
         },
         _ => match document::Document::of(format, text) {
             Some(language) => Box::new(language),

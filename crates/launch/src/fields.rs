@@ -44,7 +44,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn new(format: Format, file: &'a str, text: &'a str, document: Document) -> Self {
         let mut draft = Draft::new(format, file);
         for (path, spot) in &document.repeated {
-            let message = "stands twice: the last one counts, as in PyYAML";
+            let message = "occurs twice: the last one applies, as in PyYAML";
             draft.remark(RemarkKind::Conflict, path, spot.line(), message);
         }
         Self { document, draft, file, text }
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) => Some(text.trim().to_owned()),
             Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.shown()),
-            _ => self.wrong(&entry, "a text"),
+            _ => self.wrong(&entry, "a string"),
         }
     }
 

@@ -25,7 +25,7 @@ pub struct Launch {
     pub remarks: Vec<Remark>,
     /// Reason why the file shows only a part of the run; `None` for a complete file. Open settings of a partial file have no defaults.
     pub partial: Option<String>,
-    /// Values that the file decides and that could not be found out, or that a partial file leaves open.
+    /// Values that the file sets but that are unknown, or that a partial file leaves open.
     pub open: Vec<Open>,
     /// Measurements of the run, if the file is a log.
     pub measured: Option<Measured>,
@@ -89,7 +89,7 @@ pub struct Remark {
 pub enum RemarkKind {
     /// Two different values.
     Conflict,
-    /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
+    /// An unknown value: a variable without a value, an interpolation that refers to another file.
     Unresolved,
     /// A value that its option does not accept: the framework fails to start.
     Invalid,

@@ -1,9 +1,9 @@
 //! Shell scripts read without running them: which commands a script would start, with which words.
 //!
-//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known values, functions, loops, the
-//! scripts that a script reads or starts, and the origin of every word. Runs nothing and ignores the environment: values that depend on
-//! these are unknown, with the reason. An undecided branch leaves open the values that it would change. Memory and time of a hostile script
-//! are bounded.
+//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known values, functions and loops; the
+//! scripts that a script reads or starts; the origin of every word. Runs nothing and ignores the environment: values that depend on these
+//! are unknown, with the reason. An undecided branch leaves open the values that it would change. Memory and time of a hostile script are
+//! bounded.
 
 mod arithmetic;
 mod blocks;

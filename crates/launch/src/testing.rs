@@ -158,7 +158,7 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
     let launch = match crate::read(&file.text, &file.name) {
         Some(Ok(launch)) => launch,
         Some(Err(problems)) => return fail(format!("not read back: {problems:?}")),
-        None => return fail("not recognised".to_owned()),
+        None => return fail("not recognized".to_owned()),
     };
     let mut spec = launch.spec.clone();
     spec.cluster.preset = Some("dgx-h100".to_owned());

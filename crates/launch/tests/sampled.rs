@@ -185,10 +185,10 @@ fn values_that_were_wrong_or_open() {
             "`PP` is assumed unset: 4",
         ),
         (
-            "of a key that stands twice the last counts",
+            "of a key that occurs twice the last applies",
             FACTORY,
             &[("plan.micro_batch", "4")],
-            "per_device_train_batch_size: stands twice",
+            "per_device_train_batch_size: occurs twice",
         ),
         (
             "nanotron in Python",

@@ -40,8 +40,8 @@ pub struct Floor {
 }
 
 impl Default for Floor {
-    /// Four hosts of eight GPUs in a rack (DGX SuperPOD), 0.6 m racks, rows of 16 with aisles of 1.2 m in front of and behind racks of 1.2
-    /// m.
+    /// Four hosts of eight GPUs in a rack (DGX SuperPOD). Racks are 0.6 m wide and 1.2 m deep, in rows of 16. Aisles of 1.2 m are in front
+    /// of and behind them.
     fn default() -> Self {
         Self {
             hosts_per_rack: 4,
@@ -86,7 +86,7 @@ pub struct Cable {
 pub fn cables(design: &Design, floor: &Floor) -> Result<Vec<Cable>, Problem> {
     if design.devices > MOST_DEVICES {
         return Err(Problem::new(format!(
-            "{} devices are more than {MOST_DEVICES}: their cables make no list",
+            "{} devices exceed {MOST_DEVICES}, the limit of cable lists",
             design.devices
         ))
         .at_key("design.gpus"));

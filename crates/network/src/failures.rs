@@ -90,7 +90,7 @@ pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
 
 /// The share that a neighbour leaves for a disconnected device. Of `size` devices `lost` are disconnected, so each other one carries
 /// `ceil(lost / (size - lost))` in addition to its own.
-pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
+pub(crate) fn neighbour_share(size: u64, lost: u64) -> f64 {
     match size.saturating_sub(lost) {
         0 => 0.0,
         left => 1.0 / (1 + lost.div_ceil(left)) as f64,
@@ -102,8 +102,8 @@ pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
 pub fn classes(design: &Design) -> Vec<Class> {
     let mut found: Vec<Class> = Vec::new();
     for class in in_places(design) {
-        let is_alike = |known: &&mut Class| Class { count: class.count, ..(*known).clone() } == class;
-        match found.iter_mut().find(is_alike) {
+        let is_equivalent = |known: &&mut Class| Class { count: class.count, ..(*known).clone() } == class;
+        match found.iter_mut().find(is_equivalent) {
             Some(known) => known.count += class.count,
             None => found.push(class),
         }
@@ -176,7 +176,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         slowed: 0,
         touched: size,
         kept_alone: 0.0,
-        kept_neighbour: beside_own(size, 1),
+        kept_neighbour: neighbour_share(size, 1),
         kept_spread: 1.0 - 1.0 / k,
         remark: "",
     });
@@ -189,7 +189,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         slowed: 1 - is_only,
         touched: size,
         kept_alone: 1.0 - 1.0 / planes,
-        kept_neighbour: if design.planes == 1 { beside_own(size, 1) } else { 1.0 - 1.0 / planes },
+        kept_neighbour: if design.planes == 1 { neighbour_share(size, 1) } else { 1.0 - 1.0 / planes },
         kept_spread: 1.0 - 1.0 / (k * planes),
         remark: "",
     });
@@ -215,7 +215,7 @@ fn first_switch(design: &Design, part: &'static str, count: u64, devices: u64, o
         slowed: if is_only { 0 } else { devices },
         touched: domains_of(design, devices, of_domain),
         kept_alone,
-        kept_neighbour: if is_only { beside_own(size, of_domain) } else { kept_alone },
+        kept_neighbour: if is_only { neighbour_share(size, of_domain) } else { kept_alone },
         kept_spread: 1.0 - lost,
         remark: "",
     }

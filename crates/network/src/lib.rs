@@ -1,6 +1,6 @@
 //! Network designs for training clusters.
 //!
-//! Responsible for: topologies as values, routing, the traffic of a step on links, flow simulation with max-min fair sharing, bills of
+//! Responsible for: topologies as values, routing, the traffic of a step on links, and flow simulation with max-min fair sharing; bills of
 //! materials, failures, and the rail-only paper's model. Independent of the computation in a training step: traffic is given as collectives
 //! among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
 //!

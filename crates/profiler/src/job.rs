@@ -60,7 +60,7 @@ impl Job {
             let at = *known.entry(rank).or_insert(job.members.len());
             if let Some(first) = job.members.get(at) {
                 let text = format!(
-                    "{} and {} both claim rank {rank}; the second is ignored",
+                    "{} and {} both have rank {rank}; the second is ignored",
                     first.trace.identity.label, trace.identity.label
                 );
                 job.warnings.push(Warning::new("trace-duplicate-rank", text));

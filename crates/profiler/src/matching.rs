@@ -2,7 +2,7 @@
 //!
 //! Responsible for: joining parts of different ranks into one communication. Parts are matched by number if recorded, otherwise by order.
 //! The shift of the order is found together with the clock offset. Messages are matched by channel. Order alone is not sufficient: half of
-//! all multi-rank traces have lost leading kernels on some rank. Lists that do not fit stay separate.
+//! all multi-rank traces lack leading kernels on some rank. Lists that do not fit stay separate.
 
 mod across;
 mod alike;

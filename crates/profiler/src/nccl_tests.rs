@@ -141,7 +141,7 @@ impl Log {
             let micros =
                 cell.parse::<f64>().ok().filter(|t| t.is_finite() && *t >= 0.0).ok_or_else(|| {
                     Problem::new(format!("`{}` is no time", shorten(cell)))
-                        .hint("the columns of the row do not stand under those of the header")
+                        .hint("the columns of the row are not aligned with those of the header")
                 })?;
             let wrong = of(column, "#wrong").or_else(|| of(column, "error"));
             let is_wrong = wrong.and_then(|w| w.parse::<f64>().ok()).is_some_and(|w| w >= 1.0);

@@ -1,6 +1,6 @@
 //! Passes of a pipeline: operators of a step from tables of pipeline profilers (ByteDance, Primus, MegatronApp) or from traces.
 //!
-//! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Does not model schedules: the
+//! Responsible for: one row for each forward, backward, send, receive or synchronization of one rank. Does not model schedules: the
 //! recorded order of a rank's rows is the schedule.
 
 use crate::trace::Times;

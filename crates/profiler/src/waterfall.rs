@@ -91,7 +91,7 @@ impl Waterfall {
         if self.time() == 0 { 0.0 } else { time as f64 / self.time() as f64 }
     }
 
-    /// Model FLOPs utilisation, if the model's operations are known: `T_ideal / T_step`, steps of ranks weighted by their length. By
+    /// Model FLOPs utilization, if the model's operations are known: `T_ideal / T_step`, steps of ranks weighted by their length. By
     /// definition it exceeds the label of ideal compute, and 1, if the given model FLOPs are too high.
     pub fn utilisation(&self) -> Option<f64> {
         let ideal = self.ideal?.nanoseconds() as f64 * self.samples() as f64;

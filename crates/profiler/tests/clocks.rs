@@ -79,7 +79,7 @@ fn known_biases_of_recorded_clocks() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..railwright_cases::cases(12) })]
 
     #[test]
     fn injected_offsets_and_drifts_are_found(

@@ -13,7 +13,7 @@ fn small(tensor: u32, data: u32) -> Synthetic {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(railwright_cases::cases(4))]
 
     /// One of 1,024 ranks has a slower chip: that rank is named, and no other.
     #[test]

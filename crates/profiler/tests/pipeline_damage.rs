@@ -24,7 +24,7 @@ fn texts() -> &'static [(&'static str, Vec<u8>)] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(railwright_cases::cases(96))]
 
     #[test]
     fn nothing_panics(

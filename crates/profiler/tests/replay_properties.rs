@@ -31,7 +31,7 @@ fn noise(of: [u32; 5]) -> i64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(railwright_cases::cases(48))]
 
     /// An ideal schedule is replayed exactly, and its bubble is (p - 1) / (v m + p - 1).
     #[test]

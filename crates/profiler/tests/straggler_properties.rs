@@ -80,7 +80,7 @@ fn with_fault(plan: &Synthetic, fault: Fault, rank: u32) -> Synthetic {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(railwright_cases::cases(32))]
 
     /// The rank with the fault is named with the fault's cost, and the job without it has no straggler. A slow host may launch concurrent
     /// communications late. Its cost is then a lower bound: its replay keeps the order in which it launched them and waited for others. Up

@@ -209,7 +209,7 @@ fn unions_of_time_are_those_of_another_tool() {
     };
     for (set, traces) in [
         ("param_dlrm_8r", folder("param_dlrm_8r", "worker")),
-        // Other sets are excluded: that tool lets waits on the device (`cuda_sync`) begin and end its window.
+        // Other sets are excluded: in that tool, waits on the device (`cuda_sync`) begin and end the window.
     ] {
         let tables = Tables::shipped();
         let rows = reference(set);

@@ -54,10 +54,9 @@ pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
             format!("the server does not support this request (HTTP {code})"),
             "a web server lists folders only with WebDAV: pass the address of each file".to_owned(),
         ),
-        Some(code @ (429 | 500..=599)) => at(
-            format!("the server failed, also when asked again (HTTP {code})"),
-            "try again later".to_owned(),
-        ),
+        Some(code @ (429 | 500..=599)) => {
+            at(format!("the server failed, also on retries (HTTP {code})"), "try again later".to_owned())
+        }
         Some(code) => {
             at(format!("the server refused the request (HTTP {code})"), where_to_look(address.scheme))
         }
@@ -100,7 +99,7 @@ pub(crate) fn late_after(address: &Address, limit: Duration) -> Problem {
 
 /// Problem of a response that ended early at every attempt.
 pub(crate) fn cut(address: &Address, from: u64, size: u64) -> Problem {
-    Problem::new(format!("the transfer was cut at byte {from} of {size}, also when repeated"))
+    Problem::new(format!("the transfer was interrupted at byte {from} of {size}, also on retries"))
         .in_file(address.shown())
         .hint("try again, or copy the file to a local disk first")
 }

@@ -1,8 +1,7 @@
 //! Remote objects as seekable streams.
 //!
-//! Responsible for: range requests that grow from a block to some mebibytes, prefetch of the next range, retries of interrupted transfers,
-//! and a check that all ranges are of one version. At most two ranges are in memory. Without range requests, the object is read from the
-//! start.
+//! Responsible for: range requests that grow from a block to some mebibytes; prefetch of the next range; retries of interrupted transfers;
+//! a check that all ranges are of one version. At most two ranges are in memory. Without range requests, the object is read from the start.
 
 use crate::address::Address;
 use crate::blocks::{self, BLOCK};

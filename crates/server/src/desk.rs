@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Question {
     /// Words of the command, such as `estimate` or `network`, `cost`.
     pub command: Vec<String>,
-    /// Flags without dashes and positional arguments by name: text, number, truth value, or a list of these.
+    /// Flags without dashes and positional arguments by name: string, number, Boolean, or a list of these.
     pub arguments: Map<String, Value>,
     /// Output format; `None`: JSON.
     pub format: Option<String>,

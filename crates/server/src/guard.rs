@@ -1,8 +1,8 @@
 //! Access control: token, host, origin, and security headers.
 //!
-//! Threats: a page on another site can make a browser send requests to this machine, and a name that later resolves to it (DNS rebinding)
-//! can make them look same-origin. Measures: an unguessable first path segment, a check of `Host`, no cross-site requests according to the
-//! browser, and no header that allows another site to read a response.
+//! Threats: a page on another site can make a browser send requests to this machine. A name that later resolves to it (DNS rebinding) can
+//! make them look same-origin. Measures: an unguessable first path segment; a check of `Host`; no requests that the browser marks as
+//! cross-site; no header that allows another site to read a response.
 
 use crate::token::random;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};

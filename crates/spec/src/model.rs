@@ -1,8 +1,8 @@
 //! Models: the exact list of weight matrices, layer by layer.
 //!
-//! Responsible for: the structure of a decoder or encoder stack, every parameter with its shape, its sharding by tensor and expert
-//! parallelism, and the operations of each layer. Independent of hardware, precision and batch. Start reading at [`Model`], then [`Layer`]
-//! and [`Weight`].
+//! Responsible for: the structure of a decoder or encoder stack; every parameter with its shape and its sharding by tensor and expert
+//! parallelism; the operations of each layer. Independent of hardware, precision and batch. Start reading at [`Model`], then [`Layer`] and
+//! [`Weight`].
 //!
 //! Parameter counts, GEMMs, memory and traffic all derive from this one list of weights, so they cannot disagree.
 
@@ -125,7 +125,7 @@ pub struct Layer {
     pub weights: Vec<Weight>,
 }
 
-/// A normalisation.
+/// A normalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

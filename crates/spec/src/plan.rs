@@ -16,7 +16,10 @@ mod stage_recompute;
 mod uneven;
 mod validate;
 mod written;
-pub use batch::{default_batch, divided_batch, divisible_batch, is_divided, usual_batch};
+pub use batch::{
+    default_batch, divided_batch, divisible_batch, is_divided, published_batch, published_sequences,
+    usual_batch,
+};
 pub(crate) use degrees::MOST_DEVICES;
 pub use degrees::expert_count;
 pub use layout::{Group, Layout};
@@ -106,6 +109,8 @@ pub struct Plan {
     /// Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
     /// sequence.
     pub document_length: Option<u64>,
+    /// Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+    pub document_length_cv: f64,
     /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
     pub vocabulary_multiple: u64,
 }
@@ -301,7 +306,7 @@ impl Plan {
     /// Sharded gradients (ZeRO-2) leave no room to accumulate a whole copy, so every micro-batch reduces its own. With interleaved stages,
     /// a chunk runs the backward passes of as many consecutive micro-batches as there are stages. One whole copy of a chunk is then enough,
     /// and each such round is reduced once. Stages of one chunk alternate between micro-batches. Frameworks then keep whole gradients and
-    /// reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronisation until the last micro-batch).
+    /// reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronization until the last micro-batch).
     pub fn gradient_reductions(&self, micro_batches: u64) -> u64 {
         match (self.sharding.zero_stage, self.pipeline_parallel, self.virtual_stages) {
             (2, 0 | 1, _) => micro_batches,

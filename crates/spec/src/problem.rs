@@ -160,7 +160,16 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, ot
     if near.is_empty() {
         otherwise.to_owned()
     } else {
-        format!("did you mean {}?", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or "))
+        let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+        format!("did you mean {}?", either(&near))
+    }
+}
+
+/// Names as alternatives: `a, b or c`.
+pub fn either(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
     }
 }
 

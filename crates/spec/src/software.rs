@@ -60,9 +60,9 @@ pub struct Software {
     /// Sustained over burst rate of GEMMs by architecture and width (`Hopper`, `Hopper.fp8`); `default` for others.
     pub matmul: BTreeMap<String, f64>,
     /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for others. A kernel with higher
-    /// utilisation of the matrix units is limited more by power, so the rate depends on the kernel too.
+    /// utilization of the matrix units is limited more by power, so the rate depends on the kernel too.
     pub attention_rate: BTreeMap<String, f64>,
-    /// True if one kernel scales, masks and normalises scores of unfused attention.
+    /// True if one kernel scales, masks and normalizes scores of unfused attention.
     pub fused_softmax: bool,
     /// Bytes moved by element-wise kernels, relative to the minimum of full fusion.
     pub elementwise_passes: f64,
@@ -102,7 +102,7 @@ pub struct Software {
     pub host_us_per_transfer: f64,
     /// Host microseconds per micro-batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
-    /// Host milliseconds per step: data loader, logging, loss reduction, gradient-norm synchronisation.
+    /// Host milliseconds per step: data loader, logging, loss reduction, gradient-norm synchronization.
     pub host_ms_per_step: f64,
     /// Exposed share of tensor-parallel communication when overlapped.
     pub tensor_overlap_exposed: f64,

@@ -75,8 +75,8 @@ pub struct Collective {
     pub kind: CollectiveKind,
     /// Process group.
     pub group: GroupId,
-    /// Size in bytes by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the input of a
-    /// reduce-scatter, one rank's buffer of an all-to-all, the message of a send.
+    /// Size in bytes by nccl-tests' convention: the whole buffer of an all-reduce; the gathered buffer of an all-gather; the input of a
+    /// reduce-scatter; one rank's buffer of an all-to-all; the message of a send.
     pub bytes: Bytes,
     /// Other end of a send or receive; `None` for other kinds.
     pub peer: Option<Rank>,

@@ -105,7 +105,7 @@ impl MemoryEvents {
             let held = &mut held[kind as usize];
             *held = held.saturating_add(bytes);
             if *held < 0 {
-                problems.push(format!("more {} given back than taken at {} ps", kind.name(), time.0));
+                problems.push(format!("more {} freed than allocated at {} ps", kind.name(), time.0));
                 break;
             }
         }

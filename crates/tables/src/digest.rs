@@ -6,9 +6,8 @@
 //!
 //! Columns: `rank`, `lane` (`device`, `host`, `idle`), `kind` (of an activity; the cause of an idle stretch),
 //! `name`, `start_ns`, `duration_ns`, `stream`, `thread`, `correlation`, `bytes`, `shapes`, `phase`,
-//! `family`, and for communication `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`,
-//! `element_bytes`, `group`, `group_name`, `sequence`, `peer`. `phase`, `family`, `group_name` and the rows
-//! of `idle` are derived; a join computes them again.
+//! `family`. Communication also has `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`, `element_bytes`, `group`,
+//! `group_name`, `sequence`, `peer`. `phase`, `family`, `group_name` and the rows of `idle` are derived; a join computes them again.
 
 mod groups;
 mod read;

@@ -1,7 +1,7 @@
 //! Parquet files of other programs.
 //!
 //! Responsible for: detection of tables by column names, which are at the end of the file. Rejects unknown tables; tables that only
-//! describe others are recognised, but contain no recording.
+//! describe others are recognized, but contain no recording.
 
 use crate::{bytedance, digest, parquet, projection};
 use bytes::Bytes;

@@ -4,8 +4,8 @@
 //! set of tables per recorded process. Excludes views, counters and samples of program counters. Ranks are not guessed: the job numbers
 //! them.
 //!
-//! Source: ROCm/rocm-systems, rocprofiler-sdk `rocpd_tables.sql` and `generateRocpd.cpp`. Tables are named `rocpd_<what>_<guid>`, `pid` and
-//! `tid` are rows of `rocpd_info_process` and `rocpd_info_thread`, an event's `stack_id` links a call to its launches, times are
+//! Source: ROCm/rocm-systems, rocprofiler-sdk `rocpd_tables.sql` and `generateRocpd.cpp`. Tables are named `rocpd_<what>_<guid>`. `pid` and
+//! `tid` are rows of `rocpd_info_process` and `rocpd_info_thread`. An event's `stack_id` links a call to its launches. Times are
 //! nanoseconds of `CLOCK_BOOTTIME` or a monotonic clock.
 
 use crate::nsight::database::Export;
@@ -52,7 +52,7 @@ pub(crate) fn read(
     }
     let several = traces.len() > 1;
     let Some(first) = traces.first_mut() else {
-        return Err(Problem::new("the database of rocprofv3 holds no kernel, copy or call")
+        return Err(Problem::new("the database of rocprofv3 contains no kernel, copy or call")
             .in_file(label)
             .hint("record with `rocprofv3 --sys-trace --output-format rocpd`"));
     };

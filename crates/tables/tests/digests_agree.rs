@@ -114,7 +114,7 @@ fn rows_of_the_host_are_left_out_where_nothing_reads_them() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(railwright_cases::cases(12))]
     #[test]
     fn synthetic_jobs_and_their_digests_agree(
         jitter in 0_u64..200,

@@ -4,8 +4,8 @@
 //! `latency + growing(bytes) x slowdown`, with the slowdown of max-min fair flows on the topology. Ranks and sizes are inputs.
 //!
 //! The bandwidths are those of nccl-tests: `algorithm bandwidth = S / t`, `bus bandwidth = S / t x factor` with the factor of
-//! [`bus_factor`](railwright_calculator::collectives::bus_factor). `S` is the buffer of an all-reduce, the gathered buffer of an all-gather,
-//! the input of a reduce-scatter, the send buffer of one rank of an all-to-all, and the message of a broadcast or a send.
+//! [`bus_factor`](railwright_calculator::collectives::bus_factor). `S` is the buffer of an all-reduce; the gathered buffer of an
+//! all-gather; the input of a reduce-scatter; the send buffer of one rank of an all-to-all; the message of a broadcast or a send.
 
 mod curve;
 mod measured;

@@ -127,7 +127,7 @@ pub struct Ranked {
     pub costlier: Option<f64>,
     /// Interval in which a measurement of its step time is expected.
     pub step_time_interval: Interval,
-    /// Model FLOPs utilisation in the full attention convention, against the compute format's peak.
+    /// Model FLOPs utilization in the full attention convention, against the compute format's peak.
     pub mfu: Option<f64>,
     /// Rent for a trillion tokens. `None` without a price.
     pub dollars_per_trillion_tokens: Option<Dollars>,

@@ -4,9 +4,9 @@
 //! `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Does not change
 //! the plan: see the search for the best layout on other hardware.
 //!
-//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the step would be k times as
-//! short. The elasticities of rates minus those of times therefore sum to -1, except for a few constants without a parameter (the ramp-up
-//! of transfers).
+//! The sum rule: multiply every rate by k, and divide every latency, floor and launch time by k. The step time is then divided by k. The
+//! elasticities of rates minus those of times therefore sum to -1, except for a few constants without a parameter (the ramp-up of
+//! transfers).
 
 mod knobs;
 

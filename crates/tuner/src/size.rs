@@ -73,7 +73,7 @@ pub struct Row {
     pub step_time_interval: Interval,
     /// Tokens per second.
     pub tokens_per_second: f64,
-    /// Model FLOPs utilisation in the full attention convention, against the compute format's peak.
+    /// Model FLOPs utilization in the full attention convention, against the compute format's peak.
     pub mfu: Option<f64>,
     /// Probability that the layout fits.
     pub probability_of_fitting: f64,

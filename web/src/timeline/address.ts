@@ -73,7 +73,7 @@ export function take(controller: Controller, kept: Kept): void {
 
 const same = (one: Kept, other: Kept) => KEYS.every((key) => one[key] === other[key])
 
-/** Synchronises a timeline with the URL. */
+/** Synchronizes a timeline with the URL. */
 export function useAddress(controller: Controller, prefix: string | undefined): void {
   const written = useRef<{ of: Model; kept: Kept } | null>(null)
   const here = prefix ? own(prefix) : {}

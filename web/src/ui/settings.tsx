@@ -4,6 +4,7 @@ import { type Control, type Form, type Operator, type Pair, changeOf, changeText
 import { NUMBER, NUMBER_FROM_0, PERCENT, plain, quantityOf } from '../state/amounts'
 import { Amounts, NumberInput, Removable } from './amounts'
 import { Combobox } from './combobox'
+import { RemoveButton } from './remove'
 import * as texts from '../words/ui'
 
 export interface Setting {
@@ -43,14 +44,7 @@ export function Settings({ title, about, pairs, options, onChange, relative = fa
           <div key={name} class="setting" role="group" aria-label={setting.title} title={setting.about}>
             <span class="muted">{setting.title}</span>
             <Value setting={setting} value={value} relative={relative} onChange={change} />
-            <button
-              type="button"
-              class="button quiet icon"
-              aria-label={texts.removeValue(setting.title)}
-              onClick={() => onChange(pairs.filter((_, place) => place !== at))}
-            >
-              ✕
-            </button>
+            <RemoveButton label={texts.removeValue(setting.title)} onClick={() => onChange(pairs.filter((_, place) => place !== at))} />
           </div>
         )
       })}

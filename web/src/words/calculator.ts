@@ -8,7 +8,7 @@ export const undo = 'Undo'
 export const searchForTheFastestLayout = 'Search for the fastest layout that fits; batch, precision and prices stay'
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
-export const noLayoutFitsOnThese = 'No layout fits on these devices. Search shows what would help.'
+export const noLayoutFitsOnThese = 'No layout fits on these devices. Search lists changes that help.'
 
 // blame.tsx
 export const isNotValidWithThe = 'is not valid with the other settings.'
@@ -213,7 +213,7 @@ export const keepThePlan = 'Keep the plan'
 export const allow = (value: Part) => `allow ${value}`
 
 // tables.tsx
-export const what = 'What'
+export const what = 'Collective'
 export const operation = 'Operation'
 export const ranks = 'Ranks'
 export const ranksAndTheScaleUp = 'Ranks and their scale-up domains'
@@ -262,7 +262,7 @@ export const keepOneScenario = 'Keep one scenario'
 export const keepA = 'Keep A'
 export const keepB = 'Keep B'
 export const keep = 'Keep…'
-export const openScenarioBBesideThis = 'Open scenario B beside this one (c)'
+export const openScenarioBBesideThis = 'Open scenario B next to this one (c)'
 export const compare = 'Compare'
 export const copyTheCommandLineThat = 'Copy the command line that gives these numbers (y)'
 export const copyAsCommand = 'Copy as command'

@@ -36,7 +36,7 @@ export const nothingInTheseDumpsHangs = 'No hang in these dumps; the job may sti
 export const everyCollectiveInTheDumps = 'Every collective in the dumps of'
 export const hasEndedBut = 'has ended, but'
 export const nothingHangs = 'No hang'
-export const inTheDumpsThatAre = ' in the dumps that are here'
+export const inTheDumpsThatAre = ' in the available dumps'
 export const everyCollectiveThat = 'Every collective that'
 export const enteredHasEnded = 'entered has ended.'
 export const theDumpsDoNotRecord = 'The dumps do not record the number of ranks.'
@@ -122,7 +122,7 @@ export const itIsOutsideAnyCollective =
   'It is outside any collective: its host is busy elsewhere or idle. Check its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'
 export const calledSomethingElse = 'called a different collective'
 export const otherRanksCalledAnotherOperation =
-  'Other ranks called a different operation, or with other sizes or types. Find a branch that only some ranks take.'
+  'Other ranks called a different operation, or the same one with other sizes or types. Find a branch that only some ranks take.'
 export const leftNoCompleteDump = 'has no complete dump'
 export const deadOrItsDumpIs = 'The process died, or its dump is damaged or missing. Check its log and its node first.'
 export const waitsForNothingAndMay = 'waits for no other rank and may be missing'

@@ -25,16 +25,16 @@ export const lowestCostPerToken = 'Lowest cost per token:'
 export const withDomainsOfAt = (size: Part, speed: Part) => `with domains of ${size} at ${speed}`
 export const perMTokens = (cost: Part) => `$${cost} per million tokens`
 export const forTheNetwork = (cost: Part, device: Part) => `${cost} for the network (${device} per device).`
-export const theseCannotBeDistinguished = 'Their step time and price are equal, so that the model cannot distinguish them.'
+export const theseCannotBeDistinguished = 'Their step time and price are equal, so the model cannot distinguish them.'
 export const equalWithinTheIntervals = (tied: Part, dearer: Part) =>
-  `${tied} networks are equal per token within the intervals; of them, the next to buy costs ${dearer} more.`
+  `${tied} networks are equal per token within the intervals; the second cheapest of them costs ${dearer} more to buy.`
 export const theNextCosts = (name: Part, size: Part, speed: Part, by: Part) =>
   `The next network, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
 export const noOtherWasSimulated = 'No other network was simulated.'
 export const loadItsStrategy = 'Load its strategy'
 export const equalCheapest = 'equal cheapest'
 export const unknown = 'unknown'
-export const topologiesOfEqualFigures = 'Topologies of equal figures'
+export const topologiesOfEqualFigures = 'Topologies with equal results'
 export const dollarsForAMillionTokens = 'Dollars for a million tokens, network and devices; simulated where the network may be the cheapest'
 export const networksOffTheFronts = 'Networks off the fronts'
 export const otherNetworks = (rows: Part, lines: Part) => `${rows} other networks in ${lines} lines, none better in step time and dollars`
@@ -60,7 +60,7 @@ export const networksEachWithTheBest = (value: Part) => `${value} networks, each
 export const stepTimeAgainstDollars = 'Step time vs. dollars'
 export const networkDollarsPerDevice = 'network, dollars per device'
 export const stepTimeS = 'step time (s)'
-export const labelsDomainNicSpeedOf = 'labels: domain × NIC speed of the front'
+export const labelsDomainNicSpeedOf = 'labels: domain × NIC speed on the Pareto front'
 export const stoppedEarlyResultsSoFar = 'Stopped early: partial results.'
 export const topology = 'Topology'
 export const domain = 'Domain'
@@ -74,7 +74,7 @@ export const ofCluster = 'Of cluster'
 export const mTokens = '$/M tokens'
 export const mark = 'Mark'
 export const cheapestToken = 'cheapest token'
-export const frontOfItsDomain = 'front of its domain'
+export const frontOfItsDomain = 'on the front of its domain size'
 export const strategy = 'Strategy'
 export const networks = 'Networks'
 export const clickOrEnterLoadsA = 'click or Enter loads a strategy into the calculator'

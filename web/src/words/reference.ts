@@ -40,7 +40,7 @@ export const oCalibrationToml = (commandLine: Part) => `${commandLine} -o calibr
 export const theCommand = 'the command'
 export const copyTheCommandThatWrites = 'Copy the command'
 export const costModelsOnePerRow = 'Cost models, one per row'
-export const what = 'What'
+export const what = 'Name'
 export const regime = 'Regime'
 export const burstMeasuredAloneSustainedMeasured = 'burst: measured alone; sustained: measured within a run'
 export const sizes = 'Sizes'

@@ -1,4 +1,4 @@
-//! Accuracy as the README states it: on publications that the constants never saw, then on those they were fitted to.
+//! Accuracy as the README states it: on publications excluded from the fit, then on those that it includes.
 //!
 //! Responsible for: the table by group of sources and the page of all publications, both from `catalog/evidence/left_out.csv`. Does not
 //! predict: a row of the table of measured runs without a left-out prediction is an error.
@@ -72,8 +72,8 @@ pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, Stri
     });
     let _ = writeln!(
         out,
-        "\nWorst publications, left out: {}.\n\n{} of {} rows publish too little to be predicted or contradict themselves; they are \
-         listed in [Validation](VALIDATION) and not counted above.",
+        "\nWorst publications, left out: {}.\n\n{} of {} rows are contradictory or lack data for a prediction; they \
+         are listed in [Validation](VALIDATION) and not counted above.",
         worst.collect::<Vec<_>>().join("; "),
         skipped,
         answer.rows.len()
@@ -106,9 +106,9 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
 /// Remaining errors after fitting step times of some of the user's own runs.
 fn after_logs(remaining: &[Remaining]) -> String {
     let mut out = String::from(
-        "Errors after measuring step times of other layouts, as [`calibrate --step`](../guides/calibrate.md) fits them. A stack is what one\n\
-         calibration holds for: runs of one publication, generation, kind of model and accelerator. Neither the constants nor the prior nor the\n\
-         width of the interval has seen the publication. All stacks (or models and formats of them) of four runs and more have equal weight, so these\n\
+        "Errors after measuring step times of other layouts, as [`calibrate --step`](../guides/calibrate.md) fits them. A stack is the scope\n\
+         of one calibration: runs of one publication, generation, kind of model and accelerator. The constants, the prior and the width of\n\
+         the interval are fitted without the publication. All stacks (or models and formats of them) of four runs and more have equal weight, so these\n\
          errors differ from those over all runs above. \"Width\" is the median of the interval's upper over its lower end; without measured\n\
          runs it is that of the prior. Made by `cargo run --release -p xtask -- logs > catalog/evidence/after_logs.csv`.\n\n\
          | other runs | sets of runs | measured layouts | median error | 90% within | in 90% interval | width |\n\
@@ -140,8 +140,8 @@ pub(super) fn page(all: &[LeftOut], remaining: &[Remaining], mechanisms: &str) -
     let total = left_out(&rows);
     let mut out = format!(
         "# Errors with a publication left out\n\n\
-         The constants of a software generation are fitted to measured runs, so errors over these runs flatter. Here each publication is\n\
-         predicted by constants that never saw it. They start from the centre of the other generations and are fitted to the other publications\n\
+         The constants of a software generation are fitted to measured runs, so errors over these runs are too small. Here, each publication is\n\
+         predicted with constants fitted without it. They start from the centre of the other generations and are fitted to the other publications\n\
          of the generation. Properties of a generation such as its attention kernel are kept. Without another publication, the centre itself is\n\
          evaluated. The generation of a run is known here; expect larger errors for an unknown framework.\n\n\
          Over {} runs of {} publications: median error {}, nine of ten within {}, {} inside their 90% interval. The interval of a run is made\n\

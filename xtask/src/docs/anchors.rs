@@ -91,8 +91,8 @@ pub(super) fn page(table: &str, left_out: &[LeftOut]) -> Result<String, String> 
     Ok(format!(
         "# Well-known runs\n\n\
          Published step times of large runs and the prediction of the shipped constants. {fitted} of them are among the runs that the constants were\n\
-         fitted to; \"left out\" is their error with constants that never saw the publication ([leave-one-out](leave-one-out.md)). Runs that leave\n\
-         something out are predicted under the assumption in brackets. \"Fits\" is the probability that the layout fits into memory; all of these\n\
+         fitted to; \"left out\" is their error with constants fitted without the publication ([leave-one-out](leave-one-out.md)). Runs with\n\
+         unpublished settings are predicted under the assumption in brackets. \"Fits\" is the probability that the layout fits into memory; all of these\n\
          runs did.\n\n\
          {} runs: median error {}, nine of ten within {}, bias {}, {inside} inside their 90% interval. With the fitted ones left out: median error {},\n\
          nine of ten within {}, bias {}.\n\n{lines}\n\

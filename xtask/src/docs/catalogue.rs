@@ -17,8 +17,8 @@ fn cell(text: &str) -> String {
 pub(super) fn models() -> Result<String, String> {
     let mut out = format!(
         "{MADE}# Models of the catalogue\n\n\
-         `parameters` counts everything, a tied embedding once, without multi-token prediction; `active` what one token uses, the\n\
-         input embedding included. The files are in `catalog/models`; `railwright models show NAME` shows every matrix.\n\n\
+         `parameters` counts everything, a tied embedding once, without multi-token prediction; `active` counts the parameters that\n\
+         one token uses, including the input embedding. The files are in `catalog/models`; `railwright models show NAME` shows every matrix.\n\n\
          | model | parameters | active | layers | hidden | vocabulary | family | source |\n\
          | --- | --: | --: | --: | --: | --: | --- | --- |\n"
     );
@@ -45,7 +45,7 @@ pub(super) fn models() -> Result<String, String> {
 pub(super) fn accelerators() -> String {
     let mut out = format!(
         "{MADE}# Accelerators of the catalogue\n\n\
-         As one rank sees them. Peaks are dense; bandwidths are decimal and in one direction; memory is what the device reports.\n\
+         Values per rank. Peaks are dense; bandwidths are decimal and in one direction; memory is the value that the device reports.\n\
          The table is `catalog/accelerators.csv`; `railwright gpus show NAME` shows every figure with its source.\n\n\
          | accelerator | memory | memory bandwidth | bf16 | fp8 | scale-up | power | dollars an hour | year |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"

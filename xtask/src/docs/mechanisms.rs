@@ -83,8 +83,8 @@ pub(super) fn table(all: &[LeftOut], runs: &str) -> Result<String, String> {
         .filter_map(|case| known.get(case.id.as_str()).map(|row| (case, *row)))
         .collect();
     let mut out = String::from(
-        "Errors by what a run does. Groups overlap. \"Around its level\" is the error once the level of each publication and generation is\n\
-         known: what mechanisms and noise leave.\n\n\
+        "Errors by feature of a run. Groups overlap. \"Around its level\" is the error once the level of each publication and generation is\n\
+         known, due to mechanisms and noise.\n\n\
          | group | publications | runs | median error | 90% within | bias | around its level: median | 90% within |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: |\n",
     );

@@ -65,7 +65,7 @@ pub(super) fn tables(validation: &Validation) -> String {
     line(&mut out, "**all**", &answer.overall);
     out.push_str(
         "\n### With memory\n\nThe pick must also be predicted to fit.\n\n\
-         | source | sweeps | rows out of memory | picks out of memory | most tries | nothing fits | false alarms | median | p90 | within 10% |\n\
+         | source | sweeps | rows out of memory | choices out of memory | most tries | nothing fits | false alarms | median | p90 | within 10% |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     memory_lines(&mut out, &answer.memory_sources, &answer.memory);

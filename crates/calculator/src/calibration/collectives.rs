@@ -267,7 +267,7 @@ pub(super) fn fit_rate(
     if measured <= 0.0 {
         return Ok(());
     }
-    // The time-weighted median minimises the sum of absolute errors.
+    // The time-weighted median minimizes the sum of absolute errors.
     let mut slowness: Vec<(f64, f64)> =
         run.iter().map(|(predicted, o)| (o.measured / predicted, o.count * predicted)).collect();
     slowness.sort_by(|a, b| a.0.total_cmp(&b.0));

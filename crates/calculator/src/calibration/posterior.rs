@@ -5,9 +5,10 @@
 //!
 //! `ln(measured / predicted) = sum over parts of s_p (theta_p + eta_p) + e`, with `s_p` the growth of the logarithm of the predicted time with
 //! that of the part's time. `theta ~ N(0, V)` is of the stack, `V = level 1 1^T + diag(parts)`. `eta ~ N(0, own V)` is of the runs of one model and
-//! format: rates of GEMMs and launches differ by shapes and formats. `e ~ N(0, v (1 + sum of scatter_p s_p^2))` is of the layout: what the host
-//! or the network adds differs from layout to layout, so that a log which they bind moves others little. `v ~ InvGamma(nu / 2, nu residual^2 /
-//! 2)` is of the stack: logs that disagree move other runs less. V is no multiple of v, so that a single wild log does not move everything.
+//! format: rates of GEMMs and launches differ by shapes and formats. `e ~ N(0, v (1 + sum of scatter_p s_p^2))` is of the layout. The time
+//! added by the host or the network differs between layouts, so a log limited by them moves other layouts little. `v ~ InvGamma(nu / 2, nu
+//! residual^2 / 2)` is of the stack: logs that disagree move other runs less. V is no multiple of v, so that a single wild log does not
+//! move everything.
 //!
 //! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 5.4, 14.7 and 14.8).
 

@@ -19,7 +19,7 @@ use railwright_spec::quantity::Seconds;
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 
-/// Rounds of linearisation: each round determines shares at the factors of the previous one.
+/// Rounds of linearization: each round determines shares at the factors of the previous one.
 const ROUNDS: usize = 4;
 
 /// A run with its measured step time.

@@ -133,7 +133,7 @@ pub(super) fn fit(
     if !has_parts(&measured) {
         let run = Timed { model, cluster: bare, plan, seconds: measured.step };
         calibration.steps = step_times::fit(&[run], calibration, &source)?;
-        remarks.push("a training log records only whole steps: they correct all parts of the step together, and a prediction of another layout is less sure".to_owned());
+        remarks.push("a training log records only whole steps: they correct all parts of the step together, and a prediction of another layout is less certain".to_owned());
         return lines(bare, &now(calibration), model, plan, &measured);
     }
     let has_products = kept.contains(&Operators::Products(plan.precision.compute))
@@ -296,7 +296,7 @@ pub(super) fn lines(
         line("step", "step", |s| s.step),
         line("products", "matrix products", |s| s.products),
         line("attention", "attention", |s| s.attention),
-        line("elementwise", "streams and other kernels", |s| s.elementwise + s.other),
+        line("elementwise", "element-wise and other kernels", |s| s.elementwise + s.other),
         line("loss", "loss", |s| s.loss),
         line("optimizer", "optimizer", |s| s.optimizer),
         line("exposed_communication", "exposed communication", |s| s.exposed_communication),

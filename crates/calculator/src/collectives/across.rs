@@ -110,7 +110,7 @@ impl Network {
     /// All-reduce by double binary trees between domains over the switch or chain inside each (NCCL's tree and NVLS tree):
     /// `t = base of the domain + 2 log2(D) hops + max(NVLink part, NIC part) + fill`.
     ///
-    /// NICs of a domain send S over two domains, 3/2 S over three, and 2 S (D - 1)/D to 2 S over more, the same as a ring.
+    /// NICs of a domain send S over two domains and 3/2 S over three. Over more they send 2 S (D - 1)/D to 2 S, the same as a ring.
     fn tree(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let op = Collective::AllReduce;
         let domains = span.domains();

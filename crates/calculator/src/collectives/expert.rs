@@ -18,7 +18,7 @@ const BASE_NETWORK: f64 = 40e-6;
 
 /// `t = base + max(NIC part, NVLink part)`.
 ///
-/// With `copies` experts per token distributed evenly over D domains, a token is sent to D (1 - (1 - 1/D)^copies) of them, and crosses the
+/// With `copies` experts per token distributed evenly over D domains, a token is sent to D (1 - (1 - 1/D)^copies) of them. It crosses the
 /// network once for each other domain. Inside, it is sent once to each rank with one of its experts. With routing limited to fewer domains,
 /// their number replaces D.
 pub(super) fn dispatch(

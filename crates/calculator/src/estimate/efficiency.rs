@@ -1,4 +1,4 @@
-//! Model and hardware FLOPs utilisation, in every convention that papers and frameworks use.
+//! Model and hardware FLOPs utilization, in every convention that papers and frameworks use.
 //!
 //! MFU divides the arithmetic that a step needs by the peak arithmetic of the devices in its time. HFU divides the executed arithmetic,
 //! recompute included. Reports show [`Convention::REPORTED`] for both; the other convention is in JSON and in the derivations. The peak is
@@ -11,7 +11,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Flop, FlopPerSecond};
 use serde::Serialize;
 
-/// Utilisation of the compute units.
+/// Utilization of the compute units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
@@ -50,7 +50,7 @@ pub struct Utilisation {
     pub peak_format: DataType,
     /// Dense peak of that format per accelerator.
     pub peak: FlopPerSecond,
-    /// Utilisation (0 to 1).
+    /// Utilization (0 to 1).
     pub share: f64,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::software::Software;
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::model::{Model, ParameterCount};
 use railwright_spec::plan::{Plan, Recompute};
 use serde::Serialize;
@@ -136,7 +137,9 @@ pub fn plan_summary(plan: &Plan) -> String {
         Recompute::None => {}
         Recompute::Selective { .. } => parts.push("selective recompute".into()),
         Recompute::Full { layers: None } => parts.push("full recompute".into()),
-        Recompute::Full { layers: Some(n) } => parts.push(format!("full recompute of {n} layers a stage")),
+        Recompute::Full { layers: Some(n) } => {
+            parts.push(format!("full recompute of {} per stage", human::several(*n, "layer")))
+        }
     }
     parts.join(", ")
 }

@@ -45,9 +45,7 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
     };
     if let Some((own, layouts)) = step_times::interval(costing, step) {
         let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
-        let source = format!(
-            "your own step times of {layouts}, and how far other runs of one stack scatter around such"
-        );
+        let source = format!("your own step times of {layouts}, and the scatter of other runs of one stack");
         return as_shown(own, source);
     }
     let experts = costing.model.is_mixture_of_experts();

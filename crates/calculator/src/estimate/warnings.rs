@@ -31,6 +31,7 @@ pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     memory(estimate, &mut list);
     pipeline(costing, estimate, &mut list);
     groups(costing, &mut list);
+    documents(costing, &mut list);
     foundation(costing, estimate, &mut list);
     list
 }
@@ -217,6 +218,17 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     }
 }
 
+/// Warns about ranks with unequal attention work, which the step time excludes.
+fn documents(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+    if costing.plan.document_length_cv > 0.0 {
+        list.push(Warning::new(
+            "documents-imbalanced",
+            "sequences with long documents have more attention than others; the time excludes waiting for them and is a lower bound"
+                .to_owned(),
+        ));
+    }
+}
+
 fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
     let name = &costing.cluster.accelerator.name;
     let weak = super::provenance::weak_operator_share(&estimate.provenance);
@@ -266,7 +278,7 @@ fn racks(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "racks-unmeasured",
             format!(
-                "{} in {} spans {} racks, and published ones {near} and {far}: one takes {} to {}, all of a step {} to {}",
+                "{} in {} spans {} racks, but measurements are published for {near} and {far} only: one call takes {} to {}, all calls of a step {} to {}",
                 row.operation.replace('_', "-"),
                 row.title,
                 row.domains,

@@ -171,8 +171,8 @@ fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
     assert_eq!(sends(&all, 1), 2.0 * 6.0 * plan.micro_batches() as f64);
 }
 
-/// HPN (SIGCOMM 2024, section 2): GPT-3 175B with tensor 8, pipeline 8, data 512 has 5.5 GB of gradients for each data-parallel group and 6 MB
-/// for each message between stages.
+/// HPN (SIGCOMM 2024, section 2): GPT-3 175B with TP 8, PP 8, DP 512 has 5.5 GB of gradients per data-parallel group. A message between
+/// stages has 6 MB.
 #[test]
 fn traffic_of_gpt_3_is_what_was_published() {
     let (_, all, _) = exchanges_of("gpt3-175b", 32_768, &|p| {

@@ -3,9 +3,9 @@
 //! Responsible for: the tensors saved by automatic differentiation, their widths and shards, and the tensors dropped by recompute. Excludes
 //! stages and schedules.
 //!
-//! Notation: T tokens of the micro-batch on this rank, Ts the same after sequence parallelism, h hidden width, q, k, v, o widths of
-//! queries, keys, values and attention output on this rank, f inner width on this rank, a bytes of an activation, i bytes of a GEMM's saved
-//! input. With 2-byte activations, dropout and unfused attention the sum is Korthikanti's sbh(34 + 5as/h).
+//! Notation, per rank: T tokens of the micro-batch; Ts the same after sequence parallelism; h hidden width; q, k, v, o widths of queries,
+//! keys, values and attention output; f inner width; a bytes of an activation; i bytes of a GEMM's saved input. With 2-byte activations,
+//! dropout and unfused attention the sum is Korthikanti's sbh(34 + 5as/h).
 
 mod inputs;
 

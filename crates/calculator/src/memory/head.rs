@@ -20,10 +20,10 @@ pub(crate) struct HeadBytes {
 /// Bytes of the head: per logit and per element of the last hidden state.
 ///
 /// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary: 10 bytes per logit at
-/// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16. Without vocabulary
-/// parallelism in the loss each rank of the tensor group gathers all of them, and holds what the all-gather returns, in the
-/// format of activations, in addition to the tensors of the loss. In a loss of n chunks, all of these are of one chunk:
-/// `peak = saved + (logit_bytes - logit_saved_bytes + gathered) / n * logits`, in bytes.
+/// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16. Without vocabulary parallelism
+/// in the loss, each rank of the tensor group gathers all logits. It then holds the result of the all-gather, in the format of activations,
+/// in addition to the tensors of the loss. In a loss of n chunks, all of these are of one chunk: `peak = saved + (logit_bytes -
+/// logit_saved_bytes + gathered) / n * logits`, in bytes.
 pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
     let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
     let (gathered, returned) =

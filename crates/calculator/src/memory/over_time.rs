@@ -14,8 +14,8 @@ const FINE_EVENTS: usize = 100_000;
 /// Memory of a stage over its passes, up to the end of the step at `step_end`, in seconds. The optimizer step fills the time after the last
 /// pass.
 ///
-/// Forward passes allocate what each layer saves. Backward passes allocate their working set and free layer by layer. Logits live from the
-/// end of a forward pass to the start of its backward pass. The driver's context and fragmentation are constant.
+/// Forward passes allocate the saved tensors of each layer. Backward passes allocate their working set and free layer by layer. Logits live
+/// from the end of a forward pass to the start of its backward pass. The driver's context and fragmentation are constant.
 pub fn over_time(
     input: &MemoryInput<'_>,
     stage: usize,

@@ -105,7 +105,7 @@ pub struct MemoryReport {
     pub near_limit: bool,
 }
 
-/// Every stage's memory, itemised.
+/// Every stage's memory, itemized.
 pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
     let prepared = prepare(input);
     let stages: Vec<StageReport> =

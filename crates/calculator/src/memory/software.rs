@@ -391,7 +391,7 @@ mod tests {
             let plain = extra(&format!("{id}+plain-norm+plain-activation+plain-softmax"));
             assert!(own.iter().zip(plain).all(|(own, plain)| plain >= *own), "{id}: {own:?} {plain:?}");
         }
-        // Norms that keep the fp32 input and the normalised value hold 16 bytes, more than 12.
+        // Norms that keep the fp32 input and the normalized value hold 16 bytes, more than 12.
         assert_eq!(extra("torch-3d-2023+plain-norm"), extra("torch-3d-2023"));
         assert_eq!(extra("megatron-core-2025+plain-norm")[0], 12.0);
     }

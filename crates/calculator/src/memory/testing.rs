@@ -184,6 +184,7 @@ pub(crate) fn plan() -> Plan {
         expert_imbalance: 1.0,
         expert_capacity: None,
         document_length: None,
+        document_length_cv: 0.0,
         vocabulary_multiple: 1,
     }
 }

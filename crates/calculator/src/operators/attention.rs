@@ -9,9 +9,9 @@
 //!
 //! C = f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)),  M = bytes / (0.85 B)
 //!
-//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and S the largest
-//! number of keys visible to a query, s0 the start of a block in keys, s1 the masked half of diagonal blocks, e the share of peak P at a
-//! head width, q the exposed share of the longest block, f = 1 forward and 2.5 backward (which has its own e and s0). Constants:
+//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up); s the mean and S the largest
+//! number of keys visible to a query; s0 the start of a block in keys; s1 the masked half of diagonal blocks; e the share of peak P at a
+//! head width; q the exposed share of the longest block; f = 1 forward and 2.5 backward (which has its own e and s0). Constants:
 //! `catalog/operators/attention.csv`.
 
 use super::catalogue;
@@ -57,8 +57,8 @@ pub enum AttentionKernel {
 pub struct AttentionShape {
     /// Sequences.
     pub batch: f64,
-    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism sees half of all keys on
-    /// average: pass that number of keys and [`Span::Bidirectional`].
+    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism attends to half of all keys
+    /// on average: pass that number of keys and [`Span::Bidirectional`].
     pub query_length: f64,
     /// Keys per sequence.
     pub key_length: f64,

@@ -10,9 +10,9 @@
 //!
 //! C = min over tiles a x b and splits s of max(1, w ceil(v) + (1-w) v) / s * 2 a b (k + k0 + (s-1) ks) / (r e P / U), seconds
 //!
-//! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach, r <= 1 the
-//! relative rate of smaller tiles, k0 the filling and draining of a tile in elements of k, ks the cost of one more split, w the strictness
-//! of wave quantisation; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
+//! with v = s ceil(m/a) ceil(n/b) / U waves; U multiprocessors; P the peak in FLOP/s; e the share that large tiles reach; r <= 1 the
+//! relative rate of smaller tiles; k0 the filling and draining of a tile in elements of k; ks the cost of one more split; w the strictness
+//! of wave quantization; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
 //! sqrt(work^2 + (groups c)^2) with c the cost to issue a group. Constants are fitted per accelerator and number format; see
 //! `catalog/operators/gemm.csv` for residuals.
 
@@ -176,8 +176,8 @@ fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
 
 /// Scale of the start of a tile. Filling a tile's pipeline, draining it and adding splits are latencies of memory and registers: they take
 /// time, not arithmetic. The constants count them as elements of k at the rate of the format of the fit. If the model of matrix units is
-/// used for a wider format (`P` against `P'`), the same seconds are fewer elements: `k0' = k0 min(1, P / P')`. Measured on V100, where
-/// GEMMs in fp32 of 12 to 1024 take 3 to 9 us against a peak that is a seventh of the matrix units'.
+/// used for a wider format (`P` against `P'`), the same seconds are fewer elements: `k0' = k0 min(1, P / P')`. Measured on V100: fp32 GEMMs
+/// of 12 to 1024 take 3 to 9 us. The fp32 peak is a seventh of the matrix units'.
 fn start_scale(data_type: DataType, peak: f64, fitted: f64) -> f64 {
     match data_type {
         DataType::Fp32 | DataType::Tf32 => (peak / fitted.max(1.0)).min(1.0),

@@ -5,6 +5,7 @@ use crate::costing::Costing;
 use crate::operators::{AttentionKernel, AttentionShape};
 use crate::work::Family;
 use railwright_spec::model::{Convolution, Layer, Mixer, SelectiveScan, Span};
+use railwright_spec::plan::Plan;
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
@@ -66,6 +67,17 @@ fn sparse(span: Span, top_k: u64) -> Span {
     }
 }
 
+/// Tokens of the document of a token, on average over tokens. Packed documents attend only to themselves, like separate short sequences
+/// of this length.
+///
+/// `sum(d^2) / sum(d) = mean (1 + cv^2)`: a document of length `d` has `d` tokens, so long documents have more weight than in the mean.
+/// Documents end at the sequence, which bounds the result.
+fn attended_length(plan: &Plan) -> f64 {
+    let sequence = plan.sequence_length as f64;
+    let variation = 1.0 + plan.document_length_cv * plan.document_length_cv;
+    plan.document_length.map_or(sequence, |mean| (mean as f64 * variation).min(sequence))
+}
+
 /// Attention of the whole sequence for the heads of one rank. Context parallelism divides its time: balanced rings and gathers divide the
 /// queries, Ulysses the heads, and both leave each rank `1/context_parallel` of the work.
 fn shape(
@@ -79,8 +91,7 @@ fn shape(
     let plan = costing.plan;
     let tp = plan.tensor_parallel as f64;
     let sequence = plan.sequence_length as f64;
-    // Packed documents attend only to themselves, like separate short sequences.
-    let length = plan.document_length.map_or(sequence, |d| (d as f64).min(sequence));
+    let length = attended_length(plan);
     // Keys from another stack: its number of tokens, or the number of queries if the data determines it.
     let (key_length, span) = match span {
         Span::Memory(0) => (length, Span::Bidirectional),

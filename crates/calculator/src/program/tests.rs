@@ -136,3 +136,38 @@ fn tokens_travel_to_at_most_four_nodes() {
         "{own:?}"
     );
 }
+
+/// Attention of packed documents compared with the sum over documents: 8,192 tokens as two documents of 1,000 tokens and two of 3,096.
+#[test]
+fn packed_documents_have_the_attention_of_each_document() {
+    let lengths = [1000.0_f64, 3096.0, 1000.0, 3096.0];
+    let mean = lengths.iter().sum::<f64>() / 4.0;
+    let variance = lengths.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / 4.0;
+    let model = model::by_name("llama-3-8b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
+    // Query and key pairs of the first operation of attention, masks apart.
+    let pairs = |documents: Option<(f64, f64)>| {
+        let spec = PlanSpec {
+            micro_batch: Some(1),
+            sequence_length: Some(8192),
+            document_length: documents.map(|(mean, _)| mean as u64),
+            document_length_cv: documents.map(|(_, cv)| cv),
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("resolves");
+        let machine = Machine::new(&cluster);
+        let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+        let mut found = None;
+        operations(&costing, &model.layer_kinds[0], &mut |operation| {
+            if let Kernel::Attention { shape, .. } = operation.kernel {
+                found.get_or_insert(shape.batch * shape.query_length * shape.key_length);
+            }
+        });
+        found.expect("attention")
+    };
+    let own: f64 = lengths.iter().map(|d| d * d).sum();
+    let packed = pairs(Some((mean, variance.sqrt() / mean)));
+    assert!((packed / own - 1.0).abs() < 1e-9, "{packed} against {own}");
+    // No document exceeds its sequence, at any variation.
+    assert_eq!(pairs(Some((mean, 50.0))), pairs(None));
+}

@@ -31,7 +31,7 @@ pub(super) enum Sequence {
 
 /// Error for this number of spans.
 pub(super) fn too_many(spans: usize) -> Problem {
-    Problem::new(format!("a timeline of {spans} spans is too large to be of use"))
+    Problem::new(format!("a timeline of {spans} spans is too large to be useful"))
         .at_key("plan.global_batch")
         .hint("show families of operators (`--detail operators`), or a step with fewer micro batches")
 }

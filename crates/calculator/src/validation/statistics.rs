@@ -18,7 +18,7 @@ pub struct ErrorSummary {
     pub bias: f64,
 }
 
-/// Summarises relative errors (predicted / measured - 1). `None` for no rows.
+/// Summarizes relative errors (predicted / measured - 1). `None` for no rows.
 pub fn summarize(errors: &[f64]) -> Option<ErrorSummary> {
     if errors.is_empty() {
         return None;

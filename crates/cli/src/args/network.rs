@@ -129,7 +129,7 @@ pub(crate) struct Cost {
     /// Electricity price in dollars per kWh [default: from the catalogue]
     #[arg(long, value_name = "X", help_heading = "Prices")]
     pub(crate) electricity_price: Option<f64>,
-    /// Devices of a larger network later: report what each design buys now and later
+    /// Devices of a larger network later: report the purchases of each design now and later
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Prices")]
     pub(crate) grow_to: Option<u64>,
     /// Show all lines of all bills

@@ -25,11 +25,11 @@ pub(crate) struct Pipeline {
     /// Maximum rows in the tables of stalls and steps
     #[arg(long, visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
-    /// Analyze a predicted step from a run file, launch file or log instead of a recording
+    /// Analyse a predicted step from a run file, launch file or log instead of a recording
     #[arg(long, value_name = "RUN", conflicts_with = "paths", value_hint = ValueHint::FilePath)]
     pub(crate) predict: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     /// Output the measured and predicted timeline of the step as columns for the web UI
     #[arg(long, help_heading = "Output")]
     pub(crate) columns: bool,
@@ -51,7 +51,7 @@ impl Pipeline {
             what_if: Vec::new(),
             limit: 10,
             predict: None,
-            beside: super::Beside::default(),
+            run_settings: super::RunSettings::default(),
             columns: false,
             svg: None,
             output,

@@ -28,7 +28,7 @@ pub(crate) struct Needed {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model_flops", help_heading = "Model")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     /// Model FLOPs per step over all ranks, such as `1.2e18`
     #[arg(long, value_name = "FLOP", help_heading = "Model")]
     pub(crate) model_flops: Option<f64>,
@@ -75,7 +75,7 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Selection")]
     pub(crate) top: usize,
     /// Also sum time, exposed waits and idle time by `module` or Python `source` line
-    #[arg(long, value_name = "WHAT", help_heading = "Selection")]
+    #[arg(long, value_name = "LEVEL", help_heading = "Selection")]
     pub(crate) by: Option<Origin>,
     /// Reproduce the tables of another tool, with its definitions and units
     #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "rank", "html"])]
@@ -130,7 +130,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prediction")]
     pub(crate) calibration: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

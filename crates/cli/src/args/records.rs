@@ -42,7 +42,7 @@ pub(crate) struct MemorySnapshot {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Model")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     /// Accelerator [default: from the run]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub(crate) accelerator: Option<String>,

@@ -79,12 +79,12 @@ pub(crate) struct Search {
     #[command(flatten)]
     pub(crate) pricing: Pricing,
     /// Objective to minimize
-    #[arg(long, value_name = "WHAT", default_value = "time", help_heading = "Search")]
+    #[arg(long, value_name = "METRIC", default_value = "time", help_heading = "Search")]
     pub(crate) objective: Goal,
     /// Report the Pareto front of two objectives, such as `time,memory`
     #[arg(
         long,
-        value_name = "WHAT,WHAT",
+        value_name = "METRIC,METRIC",
         value_delimiter = ',',
         num_args = 1,
         conflicts_with = "objective",
@@ -101,7 +101,7 @@ pub(crate) struct Search {
     /// Compare the winner with the best layout that has these settings, such as `tp=8,pp=4` (repeatable)
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
-    /// Add a map of TP x PP: the shortest step of each pair, or the memory that its smallest layout lacks
+    /// Add a map of TP x PP: the shortest step of each pair, or the memory missing in its smallest layout
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) map: bool,
     /// Write the best layout to a run file

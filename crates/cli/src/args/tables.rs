@@ -32,7 +32,7 @@ pub(crate) struct Query {
     #[arg(long, value_name = "ROWS", default_value_t = 1000)]
     pub(crate) limit: usize,
     /// Clock alignment across ranks
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     pub(crate) clocks: Clocks,
     /// Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups
     #[arg(long, value_name = "SIZES")]
@@ -91,7 +91,7 @@ pub(crate) struct ExportPerfetto {
     #[arg(long)]
     pub(crate) device_only: bool,
     /// Clock alignment across ranks
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     pub(crate) clocks: Clocks,
     /// Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups
     #[arg(long, value_name = "SIZES")]

@@ -16,7 +16,7 @@ pub(crate) struct Traffic {
     #[command(flatten)]
     pub(crate) hosts: OnHosts,
     /// Group bytes by
-    #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Traffic")]
+    #[arg(long, value_name = "KEY", default_value = "kind", help_heading = "Traffic")]
     pub(crate) by: TrafficBy,
     /// Algorithm of gathers and reductions
     #[arg(long, value_name = "ALGORITHM", default_value = "ring", help_heading = "Traffic")]

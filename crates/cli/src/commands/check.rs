@@ -52,7 +52,7 @@ struct Figures {
     step_time_s: f64,
     /// Its 90% interval.
     step_time_interval_s: [f64; 2],
-    /// Model FLOPs utilisation in the reported convention, as a share.
+    /// Model FLOPs utilization in the reported convention, as a share.
     mfu: Option<f64>,
     /// Peak memory of the stage that needs the most.
     memory_peak_bytes: f64,

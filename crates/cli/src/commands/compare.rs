@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
         return modelled::run(arguments, (sides, kinds[0] == Some(Kind::Run)), &conditions, printer);
     }
     let how = "pass a run file or a launch file as one side, as in `railwright compare run.toml traces/`";
-    arguments.beside.without_run(how)?;
+    arguments.run_settings.without_run(how)?;
     if arguments.calibration.is_some() {
         let problem = Problem::new("it applies to a prediction, but both sides are measured");
         return Err(problem.in_file("--calibration").hint(how).into());

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::{self, LOG_LIMIT, beside};
+use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_launch::Open;
@@ -38,8 +38,8 @@ pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result
     };
     let file = if arguments.file == "-" { "standard input".to_owned() } else { arguments.file.clone() };
     let sightings = detect(&text);
-    beside::give(given(arguments)?);
-    let launch = match beside::launch(&text, &arguments.file).transpose() {
+    launch_files::give(given(arguments)?);
+    let launch = match launch_files::launch(&text, &arguments.file).transpose() {
         Ok(launch) => launch,
         // The steps of a log can be read without the arguments of its run.
         Err(_) if records == Some(LOG) && !text.contains("- arguments -") => None,
@@ -52,8 +52,8 @@ pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result
 }
 
 /// Variables and arguments set for the script.
-fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
-    let given = beside::Given::of_words(&arguments.variables);
+fn given(arguments: &args::launch::Detect) -> Result<launch_files::Given, Failure> {
+    let given = launch_files::Given::of_words(&arguments.variables);
     if let Some(word) = given.arguments.and_then(|words| words.into_iter().next()) {
         let problem = Problem::new(format!("expected `VAR=value`, found `{}`", human::shorten(&word)));
         return Err(problem
@@ -61,7 +61,7 @@ fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
             .into());
     }
     let own = (!arguments.arguments.is_empty()).then(|| arguments.arguments.clone());
-    Ok(beside::Given { variables: given.variables, arguments: own })
+    Ok(launch_files::Given { variables: given.variables, arguments: own })
 }
 
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ pub(crate) struct LaunchFields<'a> {
     remarks: &'a [Remark],
     /// Reason why the file shows only a part of the run.
     partial: Option<&'a str>,
-    /// Values that the file decides and that cannot be read from it.
+    /// Values that the file sets but that cannot be read from it.
     open: &'a [Open],
     /// Step time of a log.
     measured: Option<&'a Measured>,
@@ -274,7 +274,7 @@ fn remarks(document: &mut Document, launch: &Launch) {
             let line = place(remark.file.as_deref(), remark.line);
             vec![Cell::new(remark.source.as_str(), tone), line, remark.message.as_str().into()]
         });
-        let columns = vec![Column::prose("what"), Column::numbers("line"), Column::prose("remark")];
+        let columns = vec![Column::prose("item"), Column::numbers("line"), Column::prose("remark")];
         document.table(Table { columns, rows: rows.collect() });
     }
 }

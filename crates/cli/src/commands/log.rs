@@ -189,9 +189,9 @@ impl Answer for Read {
         document.verdict(format!("{} per step; {pauses}", human::seconds(Seconds::new(log.step_time))));
         let starts = if log.starts == 1 { String::new() } else { format!(", {} starts", log.starts) };
         let iterations = format!(
-            "{} iterations in {} reports{starts}",
-            human::whole(log.iterations),
-            human::whole(log.reports)
+            "{} in {}{starts}",
+            human::several(log.iterations, "iteration"),
+            human::several(log.reports, "report")
         );
         let by = self.framework.map_or_else(String::new, |framework| format!(" of {}", framework.name()));
         document

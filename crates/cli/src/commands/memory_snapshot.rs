@@ -83,7 +83,7 @@ fn holds(of: Use, kind: Kind) -> bool {
 
 /// The prediction for the run, compared with the device with the most memory.
 fn predicted(path: &str, arguments: &MemorySnapshot, report: &SnapshotReport) -> Result<Predicted, Failure> {
-    let run_arguments = arguments.beside.run(path);
+    let run_arguments = arguments.run_settings.run(path);
     let resolved = super::profiled::resolved(path, arguments.accelerator.as_deref(), run_arguments)?;
     let run = resolved.run;
     let catalogue = SoftwareCatalogue::shared()?;
@@ -101,10 +101,10 @@ fn predicted(path: &str, arguments: &MemorySnapshot, report: &SnapshotReport) ->
         let last = answer.stages.len().saturating_sub(1);
         return Err(problem.hint(format!("stages go from 0 to {last}")).into());
     };
-    Ok(beside(stage, report.devices.iter().max_by_key(|device| device.peak_allocated_bytes)))
+    Ok(compared(stage, report.devices.iter().max_by_key(|device| device.peak_allocated_bytes)))
 }
 
-fn beside(stage: &StageReport, device: Option<&DeviceReport>) -> Predicted {
+fn compared(stage: &StageReport, device: Option<&DeviceReport>) -> Predicted {
     let kinds = [
         Use::Parameters,
         Use::Optimizer,
@@ -293,7 +293,11 @@ fn allocator(device: &DeviceReport, document: &mut Document) {
         let free = free.map_or_else(String::new, |free| format!(" with {} free on the device", size(free)));
         pairs.push((
             "out of memory",
-            Cell::from(format!("{} times, first for {}{free}", device.out_of_memory, size(wanted))),
+            Cell::from(format!(
+                "{}, first for {}{free}",
+                human::several(device.out_of_memory, "time"),
+                size(wanted)
+            )),
         ));
     }
     document.pairs(pairs);

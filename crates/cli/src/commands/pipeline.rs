@@ -43,9 +43,9 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
         what_if: what_if.collect::<Result<_, _>>()?,
     };
     let passes = if let Some(file) = &arguments.predict {
-        predicted(file, &arguments.beside, printer)?
+        predicted(file, &arguments.run_settings, printer)?
     } else {
-        arguments.beside.without_run("pass the run with --predict")?;
+        arguments.run_settings.without_run("pass the run with --predict")?;
         recorded(&arguments.paths, profiled::stated_layout(arguments.layout.as_deref())?, printer)?
     };
     let page = pipeline::page(passes, &question)?;
@@ -67,8 +67,8 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
 }
 
 /// The passes of a step that the calculator predicts.
-fn predicted(file: &str, beside: &args::Beside, printer: &Printer) -> Result<Passes, Failure> {
-    let arguments = beside.run(file);
+fn predicted(file: &str, settings: &args::RunSettings, printer: &Printer) -> Result<Passes, Failure> {
+    let arguments = settings.run(file);
     let resolved = run::resolve(&arguments)?;
     printer.warnings(&resolved.warnings);
     let run = &resolved.run;

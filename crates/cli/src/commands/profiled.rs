@@ -174,7 +174,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         }
     }
     if needed.run.is_none() {
-        needed.beside.without_run("pass the run with --run")?;
+        needed.run_settings.without_run("pass the run with --run")?;
     }
     if let Some(flop) = needed.model_flops {
         if !(flop.is_finite() && flop > 0.0) {
@@ -189,7 +189,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
 
 /// The run with the model FLOPs.
 pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
-    let arguments = needed.beside.run(path);
+    let arguments = needed.run_settings.run(path);
     Ok(resolved(path, needed.accelerator.as_deref(), arguments)?.run)
 }
 

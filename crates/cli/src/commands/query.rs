@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         printer.warnings(&joined.warnings);
     }
     let database = database(Profile { job, passes, joined, windows }, printer)?;
-    let limit = match (arguments.limit, printer.asker()) {
+    let limit = match (arguments.limit, printer.caller()) {
         (0, None) => None,
         // The memory is shared with other requests.
         (0, Some(_)) => Some(MOST),
@@ -81,9 +81,9 @@ const MOST: usize = 1_000_000;
 /// A profile for queries, with cancellation.
 fn database(profile: Profile, printer: &Printer) -> Result<Database, Problem> {
     let database = Database::new(profile)?;
-    if let Some(asker) = printer.asker() {
-        let asker = std::panic::AssertUnwindSafe(asker);
-        database.give_up_when(move || asker.is_stopped());
+    if let Some(caller) = printer.caller() {
+        let caller = std::panic::AssertUnwindSafe(caller);
+        database.give_up_when(move || caller.is_stopped());
     }
     Ok(database)
 }

@@ -14,7 +14,7 @@ mod words;
 
 use crate::args;
 use crate::input::access;
-pub(crate) use catalogue::Asker;
+pub(crate) use catalogue::Caller;
 #[cfg(target_family = "wasm")]
 use railwright_server::Desk;
 use railwright_server::Reply;
@@ -38,8 +38,8 @@ pub(crate) fn page_desk() -> impl Desk {
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.openapi {
-        let asker = if arguments.linked { Asker::Linked } else { Asker::Page };
-        printer.data(&openapi::text(asker), None)?;
+        let caller = if arguments.linked { Caller::Linked } else { Caller::Page };
+        printer.data(&openapi::text(caller), None)?;
         return Ok(Outcome::Yes);
     }
     let given = start::given(&arguments.paths)?;
@@ -69,12 +69,12 @@ pub(crate) fn line_of(
     words: &[&str],
     flags: &serde_json::Map<String, serde_json::Value>,
     form: Option<&str>,
-    asker: Asker,
+    caller: Caller,
 ) -> Result<(args::Arguments, String), Vec<Problem>> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
     let question =
         railwright_server::Question { command, arguments: flags.clone(), format: form.map(str::to_owned) };
-    match line::of(&question, asker).and_then(|asked| asked.parse()) {
+    match line::of(&question, caller).and_then(|asked| asked.parse()) {
         Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
         Err(Reply::Problems { problems, .. }) => Err(problems),
         Err(Reply::Unknown(problem) | Reply::Broken(problem)) => Err(vec![problem]),
@@ -85,7 +85,7 @@ pub(crate) fn line_of(
 /// The description of every command for a program that links this one: OpenAPI, from which it reads arguments and kinds of results.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn description() -> String {
-    openapi::text(Asker::Linked)
+    openapi::text(Caller::Linked)
 }
 
 /// Tests whether a browser can be shown.

@@ -166,7 +166,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
         "each cost is the saving once the rows above are fixed, so costs add up",
     );
     let columns = vec![
-        Column::words("what"),
+        Column::words("item"),
         Column::words("cause"),
         Column::numbers("cost per step"),
         Column::numbers("of the step"),

@@ -29,7 +29,7 @@ use std::path::Path;
 
 /// Number of families searched in addition to those shown, because a file cannot express every layout.
 const SPARE: usize = 10;
-/// The most layouts that are shown.
+/// Maximum number of shown layouts.
 const MOST_SHOWN: usize = 50;
 
 /// A layout in the table.

@@ -90,7 +90,7 @@ pub(super) fn left_out(
     let (read, others): (Vec<_>, Vec<_>) = jobs.iter().partition(|job| families.contains(&job.family));
     for job in others {
         let command = command_of(job.family);
-        printer.note(&format!("left out: {}: `{}`", line(job, paths), call(command, job)));
+        printer.note(&format!("skipped: {}: `{}`", line(job, paths), call(command, job)));
     }
     // Files of no job are read, and reported if that fails.
     let own: BTreeSet<usize> = read.iter().flat_map(|job| job.members.iter().copied()).collect();

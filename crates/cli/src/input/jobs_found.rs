@@ -209,7 +209,7 @@ fn within(path: &str, given: &[String]) -> String {
     place.map_or_else(name, Path::to_owned).display().to_string()
 }
 
-/// The format of a readable file; `None` if no reader of records recognises it.
+/// The format of a readable file; `None` if no reader of records recognizes it.
 pub(crate) fn format(path: &str) -> Option<&'static str> {
     let head = head(path)?;
     let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;

@@ -1,7 +1,7 @@
 //! Values made from files, cached for a server: several views request the same files one after another.
 //!
-//! Responsible for: one computation for concurrent requests, a cached value until one of its files changes, and eviction of the longest
-//! unused to stay within a share of the memory limit. Without a server nothing is cached.
+//! Responsible for: one computation for concurrent requests, and a cached value until one of its files changes. Evicts the longest unused
+//! values to stay within a share of the memory limit. Without a server nothing is cached.
 
 use super::access::{self, Seen};
 use crate::limits;

@@ -26,7 +26,7 @@ pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
     if text.trim_start().starts_with('{') {
         return Ok(text);
     }
-    match super::beside::launch(&text, path) {
+    match super::launch_files::launch(&text, path) {
         Some(Ok(launch)) => Ok(launch.model_config.unwrap_or(text)),
         _ => Ok(text),
     }

@@ -85,7 +85,7 @@ enum Content {
     /// Recording.
     Recordings(Vec<Recording>),
     /// Metadata of traces in the same folder.
-    Beside { label: String, bytes: Vec<u8> },
+    Companion { label: String, bytes: Vec<u8> },
     /// A member of an archive that belongs to another job.
     OfAnother,
     /// A file that describes a run, with its kind in words.
@@ -201,13 +201,13 @@ fn load_now(
         return Err(Problem::new("stopped while reading traces"));
     }
     let mut loaded = Loaded::default();
-    let (mut strange, mut beside, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut strange, mut companions, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let mut names = BTreeSet::new();
     for (source, results) in sources.iter().zip(read) {
         for result in results {
             let result = match result {
-                Ok(Content::Beside { label, bytes }) => {
-                    beside.push((label, bytes));
+                Ok(Content::Companion { label, bytes }) => {
+                    companions.push((label, bytes));
                     continue;
                 }
                 Ok(Content::OfAnother) => continue,
@@ -255,7 +255,7 @@ fn load_now(
         .extend(others.iter().filter(|label| names.contains(&skeleton(label))).map(|label| unknown(label)));
     problems.extend(strange);
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-    problems.extend(beside.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
+    problems.extend(companions.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
     loaded.problems = problems;
     Ok(loaded)
 }
@@ -309,7 +309,7 @@ fn misplaced(label: &str, kind: &str) -> Problem {
         .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
 }
 
-/// Reads one file's stream; nothing if no reader recognises it.
+/// Reads one file's stream; nothing if no reader recognizes it.
 fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?);
@@ -348,7 +348,7 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
         if tabular::describes(&bytes) {
-            return Ok(Content::Beside { label: label.to_owned(), bytes });
+            return Ok(Content::Companion { label: label.to_owned(), bytes });
         }
         return reader
             .read(label, &bytes, keep)

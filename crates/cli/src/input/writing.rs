@@ -50,7 +50,7 @@ pub(super) fn replace(path: &Path, make: impl FnOnce(&mut dyn Write) -> io::Resu
     {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let mut unfinished = Unfinished::beside(&target)?;
+    let mut unfinished = Unfinished::next_to(&target)?;
     through(&mut unfinished.file, make)?;
     unfinished.file.sync_all()?;
     if let Some(about) = old {
@@ -83,7 +83,7 @@ struct Unfinished {
 }
 
 impl Unfinished {
-    fn beside(target: &Path) -> io::Result<Self> {
+    fn next_to(target: &Path) -> io::Result<Self> {
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         crate::printer::end_tidily();
         let end = format!("-{}.tmp", name.to_string_lossy().chars().take(64).collect::<String>());

@@ -6,10 +6,11 @@
 use super::flags;
 use crate::args::RunArguments;
 use crate::exit::Failure;
-use crate::input::{self, LOG_LIMIT, beside};
+use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::Printer;
 use crate::run::slots;
 use railwright_launch::{Format, Launch, RemarkKind, detect};
+use railwright_spec::human;
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;
@@ -27,11 +28,11 @@ pub(crate) fn forget() {
 
 /// The launch file of a command line, if there is one.
 pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> {
-    let given = arguments.launch_args.as_deref().map(beside::Given::of_text).transpose()?;
+    let given = arguments.launch_args.as_deref().map(launch_files::Given::of_text).transpose()?;
     let given = given.unwrap_or_default();
-    if given != beside::given() {
+    if given != launch_files::given() {
         forget();
-        beside::give(given);
+        launch_files::give(given);
     }
     let arguments = &slots::sorted(arguments)?;
     if let Some(path) = &arguments.launch {
@@ -58,7 +59,7 @@ pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
         return Ok(known);
     }
     let text = input::read(path, LOG_LIMIT)?;
-    let mut launch = beside::launch(&text, path).transpose()?;
+    let mut launch = launch_files::launch(&text, path).transpose()?;
     if let Some(launch) = &mut launch
         && launch.model_config.is_some()
     {
@@ -234,8 +235,8 @@ pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     if !ignored.is_empty() {
         let some = ignored.iter().take(3).map(|source| format!("`{source}`")).collect::<Vec<_>>().join(", ");
         printer.note(&format!(
-            "{} arguments have no effect on step time and memory, such as {some}",
-            ignored.len()
+            "no effect on step time and memory: {}, such as {some}",
+            human::several(ignored.len() as u64, "argument")
         ));
     }
 }

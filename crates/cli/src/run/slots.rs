@@ -1,7 +1,7 @@
 //! One loader for every command: a file's content determines its kind, regardless of its slot.
 //!
-//! Responsible for: moving a run file, a launch file, a log or a model to the slot for its kind, so that `--run`, `--launch` and MODEL
-//! accept any of them. Two files of one kind are an error: the choice is the user's.
+//! Responsible for: moving a run file, a launch file, a log or a model to the slot for its kind. `--run`, `--launch` and MODEL thus accept
+//! any of them. Two files of one kind are an error: the choice is the user's.
 
 use super::launch;
 use crate::args::RunArguments;

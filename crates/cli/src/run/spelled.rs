@@ -95,7 +95,7 @@ mod tests {
             let mut names: Vec<&String> = flags.iter().map(|(name, _)| name).collect();
             names.sort();
             names.dedup();
-            assert_eq!(names.len(), flags.len(), "a name stands twice: {flags:?}");
+            assert_eq!(names.len(), flags.len(), "a name occurs twice: {flags:?}");
         }
     }
 

@@ -135,6 +135,6 @@ pub(super) const KNOWN: &[Known] = &[
     ("progressive_layer_drop.*", Ignored),
     ("sparse_attention.*", Lost(&[], "attention is estimated as in the model")),
     ("compression_training.*", Lost(&[], "estimated without compression")),
-    ("quantize_training.*", Lost(&[], "estimated without quantisation")),
+    ("quantize_training.*", Lost(&[], "estimated without quantization")),
     ("eigenvalue.*", Ignored),
 ];

@@ -188,7 +188,7 @@ fn eight_bits_are_written_as_sixteen() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(railwright_cases::cases(128))]
 
     #[test]
     fn what_is_written_reads_back(run in run(crate::testing::MODELS, &[])) {

@@ -57,7 +57,7 @@ impl Work<'_> {
             State::New => {}
         }
         if steps > STEPS {
-            return Err(format!("refers further than {STEPS} steps"));
+            return Err(format!("exceeds {STEPS} levels of references"));
         }
         self.state[index] = State::Busy;
         let entry = &self.document.entries[index];
@@ -107,7 +107,7 @@ impl Work<'_> {
     /// Value of the text between `${` and `}`.
     fn reference(&mut self, inner: &str, path: &str, steps: usize) -> Result<Data, String> {
         if steps > STEPS {
-            return Err(format!("refers further than {STEPS} steps"));
+            return Err(format!("exceeds {STEPS} levels of references"));
         }
         if let Some((name, arguments)) = inner.split_once(':') {
             return self.arithmetic(name.trim(), arguments, path, steps);
@@ -132,7 +132,7 @@ impl Work<'_> {
 
     fn arithmetic(&mut self, name: &str, arguments: &str, path: &str, steps: usize) -> Result<Data, String> {
         if !matches!(name, "multiply" | "mul" | "add" | "divide_ceil" | "divide_floor") {
-            return Err("leads out of this file".to_owned());
+            return Err("refers to another file".to_owned());
         }
         let mut numbers = Vec::new();
         for argument in split(arguments) {

@@ -140,7 +140,7 @@ fn interpolation_stays_inside_the_file() {
     assert_eq!(
         why,
         [
-            "4 d: leads out of this file",
+            "4 d: refers to another file",
             "5 e: refers to itself",
             "6 f: refers to itself",
             "7 g: `no.such` is not in this file",

@@ -8,7 +8,7 @@ use railwright_spec::run::RunSpec;
 
 /// The run of a text on a cluster, with settings on top.
 fn run_of(text: &str, settings: &[&str]) -> Result<Run, String> {
-    let launch = read(text, "file").ok_or("not recognised")?.map_err(|problems| problems[0].to_string())?;
+    let launch = read(text, "file").ok_or("not recognized")?.map_err(|problems| problems[0].to_string())?;
     let mut spec: RunSpec = launch.spec.clone();
     for setting in ["cluster.preset=dgx-h100"].iter().chain(settings) {
         spec.set(setting).map_err(|problem| problem.to_string())?;
@@ -194,7 +194,7 @@ proptest! {
                 continue;
             }
             let back = |text: &str| -> Result<railwright_spec::plan::Plan, String> {
-                let launch = read(text, "file").ok_or("not recognised")?.map_err(|p| p[0].to_string())?;
+                let launch = read(text, "file").ok_or("not recognized")?.map_err(|p| p[0].to_string())?;
                 launch.spec.plan.resolve(&from.model, &from.cluster).map_err(|problem| problem.to_string())
             };
             let (Ok(_), Ok(wanted)) = (back(&before.files[0].text), back(&after.files[0].text)) else { continue };

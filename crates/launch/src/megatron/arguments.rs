@@ -249,7 +249,7 @@ fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
                     };
                     let either: Vec<String> = choice.alternatives.iter().take(4).map(words).collect();
                     let line = line.unwrap_or(choice.line);
-                    format!("{}, as line {line}{of} decides", either.join(" or "))
+                    format!("{}, depending on line {line}{of}", either.join(" or "))
                 }
                 None => format!("`{text}` is known only at run time"),
             },

@@ -1,8 +1,7 @@
 //! Frameworks that start Megatron with similar flags and their own defaults.
 //!
-//! Responsible for: detection of the dialect by the started program, its defaults and its names of Megatron's
-//! fields, and programs that do not train a causal language model. Rejects these: an encoder is never read as
-//! a GPT.
+//! Responsible for: detection of the dialect by the started program, its defaults, and its names of Megatron's fields. Rejects programs
+//! that do not train a causal language model: an encoder is never read as a GPT.
 
 mod epfl;
 mod mindspeed;

@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn the_table_is_whole() {
         assert_eq!(flags().by_name.len(), TABLE.lines().count() - 1);
-        assert_eq!(flags().by_name.len(), flags().by_spelling.len(), "a spelling stands twice");
+        assert_eq!(flags().by_name.len(), flags().by_spelling.len(), "a spelling occurs twice");
         for flag in flags().by_name.values() {
             assert_eq!(matches!(flag.effect, Effect::NotModelled(_)), !flag.note.is_empty(), "{}", flag.name);
         }

@@ -234,7 +234,7 @@ fn world(text: &str) -> World {
     const MARK: &str = "using world size:";
     let lines: Vec<(usize, &str)> =
         text.lines().enumerate().filter(|(_, line)| line.contains(MARK)).collect();
-    // Of several starts the last one's arguments count.
+    // Of several starts, the arguments of the last one apply.
     for (index, line) in lines.into_iter().rev() {
         let Some(at) = line.find(MARK) else { continue };
         let rest = line[at + MARK.len()..].trim_start();

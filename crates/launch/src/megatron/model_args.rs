@@ -1,5 +1,5 @@
-//! YAML files of flags: `MODEL_ARGS` with `ENV_VARS`, the form of Megatron-LM's functional tests and the MoE model zoo, and FlagScale's
-//! training files, whose sections `system`, `model` and `data` contain flags at any depth.
+//! YAML files of flags. `MODEL_ARGS` with `ENV_VARS` is the form of Megatron-LM's functional tests and the MoE model zoo. FlagScale's
+//! training files have flags at any depth of their sections `system`, `model` and `data`.
 //!
 //! Responsible for: converting such a file, line by line, to the script of its runner, so that variables are
 //! expanded and every value keeps its line. Rejects files that do not start training.

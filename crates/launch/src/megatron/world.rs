@@ -59,7 +59,7 @@ impl Batch {
             ("SLURM_NTASKS", self.all_tasks()),
             ("SLURM_NPROCS", self.all_tasks()),
         ];
-        // Which job it is does not matter, but scripts ask whether they are in one: `[ -z $SLURM_JOB_ID ] && sbatch $0`.
+        // The number of the job does not matter, but scripts test whether they are in one: `[ -z $SLURM_JOB_ID ] && sbatch $0`.
         let job = ["SLURM_JOB_ID", "SLURM_JOBID"]
             .into_iter()
             .filter(|_| self.is_job)

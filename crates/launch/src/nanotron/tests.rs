@@ -224,7 +224,7 @@ fn nanotron_is_recognised() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(railwright_cases::cases(128))]
 
     #[test]
     fn what_is_written_reads_back(run in run(crate::testing::MODELS, &[])) {

@@ -1,7 +1,7 @@
 //! Calls in a Python text.
 //!
-//! Responsible for: functions and classes of the same text, the few functions of Python that only pass a value on, and objects for the
-//! results of other code. Does not guess changes by other code: such a call is recorded with its arguments.
+//! Responsible for: functions and classes of the same text; the few functions of Python that only pass a value on; objects for the results
+//! of other code. Does not guess changes by other code: such a call is recorded with its arguments.
 
 use super::run::{Escape, Flow, Frame, Program};
 use super::tree::{Argument, ArgumentKind, Expression, Kind, Node};

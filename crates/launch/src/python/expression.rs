@@ -406,7 +406,7 @@ impl Parser {
                     self.at += 1;
                 }
                 if is_computed {
-                    Expression::Other("a text with values in it")
+                    Expression::Other("a string with interpolated values")
                 } else {
                     Expression::Text(text)
                 }
@@ -415,7 +415,7 @@ impl Parser {
                 while matches!(self.word(), Word::Text(_) | Word::Computed) {
                     self.at += 1;
                 }
-                Expression::Other("a text with values in it")
+                Expression::Other("a string with interpolated values")
             }
             Word::Name(name) => match name.as_str() {
                 "None" => Expression::None,

@@ -208,7 +208,7 @@ impl Program<'_> {
         if let Some(value) = module.names.get(name) {
             return Some(value.clone());
         }
-        // `from x import *` hands all names on.
+        // `from x import *` re-exports all names.
         let stars: Vec<String> =
             module.names.keys().filter_map(|name| name.strip_prefix('*')).map(str::to_owned).collect();
         stars.into_iter().rev().find_map(|module| {

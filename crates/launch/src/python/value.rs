@@ -135,7 +135,7 @@ impl Heap {
         }
     }
 
-    /// Truth value of a value; `None` if unknown.
+    /// Boolean of a value; `None` if unknown.
     pub(super) fn truth(&self, value: &Value) -> Option<bool> {
         Some(match value {
             Value::None => false,

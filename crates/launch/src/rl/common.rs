@@ -42,7 +42,7 @@ pub(super) fn adapters(fields: &mut Fields<'_>, rank_path: &str, targets_path: &
     adapter::read(fields, &[rank_path], &[targets_path], usual);
 }
 
-/// Megatron's own fields, which verl hands through: recompute under the engine's section, offload under the optimizer's.
+/// Megatron's own fields, which verl passes on: recompute under the engine's section, offload under the optimizer's.
 pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) {
     let at = |key: &str| format!("{engine}.override_transformer_config.{key}");
     let granularity = at("recompute_granularity");

@@ -128,7 +128,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
 }
 
-/// Values of verl's own configuration where a command sets none (`ppo_trainer.yaml` and what it takes in, 2024 to 2026).
+/// Values of verl's own configuration if a command sets none (`ppo_trainer.yaml` and its includes, 2024 to 2026).
 const USUAL: [(&str, i64); 6] = [
     ("trainer.nnodes", 1),
     ("trainer.n_gpus_per_node", 8),

@@ -255,7 +255,7 @@ impl Walker<'_> {
             return false;
         }
         match self.find(&words[at]) {
-            // A script may start itself once more with other arguments, but the same walk does not go on for ever.
+            // A script may start itself once more with other arguments, but the repetition is bounded.
             Ok((_, text)) if self.is_running_twice(&text) => false,
             Ok((path, text)) => {
                 self.run_script(&path, &text, fields[at + 1..].to_vec(), nesting);

@@ -25,7 +25,7 @@ impl Variables {
         Ok(vec![closed(output.trim_end_matches('\n'), line)])
     }
 
-    /// A chain of commands; the last one's output counts, after `cd` and assignments.
+    /// A chain of commands; the output of the last one applies, after `cd` and assignments.
     fn list(&mut self, tokens: &[Token]) -> Result<String, Why> {
         let mut folder = None;
         let mut output = None;

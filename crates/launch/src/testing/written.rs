@@ -23,7 +23,7 @@ const RANGES: Ranges = Ranges {
 };
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(railwright_cases::cases(96))]
 
     #[test]
     fn recipes_read_back(run in random(RANGES)) {

@@ -138,7 +138,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("activation_checkpoint.*", Ignored),
     ("compile.*", Ignored),
     ("fault_tolerance.enable", Lost(&["false"], "elastic replica groups are not estimated")),
-    ("fault_tolerance.semi_sync_method", Lost(&[], "periodic synchronisation is not estimated")),
+    ("fault_tolerance.semi_sync_method", Lost(&[], "periodic synchronization is not estimated")),
     ("fault_tolerance.*", Ignored),
     ("training.max_norm", Ignored),
     ("training.gc_freq", Ignored),

@@ -387,7 +387,7 @@ fn lost_only_where_it_must(run: &railwright_spec::run::Run) -> Result<(), String
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(railwright_cases::cases(128))]
 
     #[test]
     fn what_is_written_reads_back(run in run(crate::testing::MODELS, &[])) {

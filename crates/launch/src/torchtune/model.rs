@@ -68,7 +68,7 @@ pub(super) fn adapters(fields: &mut Fields<'_>) {
     match rank {
         Some(rank) => fields.set("plan.lora_rank", &rank, "model.lora_rank"),
         None if fields.draft.is_open("plan.lora_rank") => {}
-        None => fields.default("plan.lora_rank", &RANK, "the rank by default of torchtune's builders"),
+        None => fields.default("plan.lora_rank", &RANK, "the default rank of torchtune's builders"),
     }
     let mut targets = BTreeSet::new();
     if let Some(names) = names {

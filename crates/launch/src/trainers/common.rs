@@ -20,7 +20,8 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// What it passes on of its generation's choices (`catalog/front_ends.toml`); none under Megatron-Core, and where the generation has no more.
+    /// Choices of its generation that it passes on (`catalog/front_ends.toml`); none under Megatron-Core, and if the generation has no
+    /// others.
     pub(super) const fn front_end(self, is_megatron: bool) -> Option<&'static str> {
         match self {
             _ if is_megatron => None,

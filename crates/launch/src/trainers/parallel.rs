@@ -140,7 +140,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     software(fields, "transformers-2026", "Hugging Face's models, eager");
 }
 
-/// Whether the name of a file stands for offload: `zero3_cpuoffload`, but not `stage3_no_offloading`.
+/// Tests whether the name of a file indicates offload: `zero3_cpuoffload`, but not `stage3_no_offloading`.
 fn is_offloaded(name: &str) -> bool {
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let negated = |index: usize| {

@@ -244,7 +244,7 @@ fn rank_and_targets_are_read() {
     shape(&lora("\nlora_rank: 16\nlora_target: q_proj,v_proj"), "16", "[\"q_proj\", \"v_proj\"]");
     let launch = shape(&lora(""), "8", "[\"all-linear\"]");
     let origin = launch.origins.iter().find(|o| o.key == "plan.lora_rank").expect("an origin");
-    assert_eq!((origin.source.as_str(), origin.line), ("the rank by default of the trainer", None));
+    assert_eq!((origin.source.as_str(), origin.line), ("the default rank of the trainer", None));
     let axolotl = |more: &str| AXOLOTL.replace("sample_packing: true", &format!("adapter: lora\n{more}"));
     shape(&axolotl("lora_r: 32\nlora_target_linear: true"), "32", "[\"all-linear\"]");
     // All linear layers and some of them are all of them.

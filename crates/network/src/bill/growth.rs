@@ -23,7 +23,7 @@ pub struct Purchase {
     pub later: Dollars,
     /// Cost of parts bought first that have no place in the larger network.
     pub discarded: Dollars,
-    /// Lower bound on links of today whose ends move; `None` if the topology has no rule for it.
+    /// Lower bound on today's links to reconnect; `None` if the topology has no rule for it.
     pub moved_links: Option<u64>,
 }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(railwright_cases::cases(64))]
 
         /// First network plus purchases minus discarded parts is the larger network. A prepared network discards and moves nothing.
         #[test]

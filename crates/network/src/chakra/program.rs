@@ -102,7 +102,7 @@ impl<'a> Building<'a> {
     fn new(traces: &'a [Trace]) -> Result<Self, Problem> {
         let nodes: usize = traces.iter().map(|trace| trace.nodes.len()).sum();
         if nodes > MOST_FLOWS {
-            return Err(Problem::new(format!("{nodes} nodes are more than {MOST_FLOWS}")));
+            return Err(Problem::new(format!("{nodes} nodes exceed the limit of {MOST_FLOWS}")));
         }
         let empty = || traces.iter().map(|trace| vec![None; trace.nodes.len()]).collect::<Vec<_>>();
         let mut known = Vec::with_capacity(traces.len());
@@ -127,7 +127,7 @@ impl<'a> Building<'a> {
 
     fn add(&mut self, flow: Listed) -> Result<u32, Problem> {
         if self.program.flows.len() >= MOST_FLOWS {
-            return Err(Problem::new(format!("the traces are more than {MOST_FLOWS} messages"))
+            return Err(Problem::new(format!("the traces contain more than {MOST_FLOWS} messages"))
                 .hint("simulate fewer ranks, or a trace with fewer nodes"));
         }
         self.program.flows.push(flow);

@@ -46,7 +46,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
             ));
         }
         if bytes > MOST_BYTES {
-            return Err(refused(format!("{bytes} bytes are more than {MOST_BYTES}"))
+            return Err(refused(format!("{bytes} bytes exceed the limit of {MOST_BYTES}"))
                 .hint("split the flow: the sizes of a connection matrix are 32-bit integers"));
         }
         let own = started.get(number).map_or(&[][..], Vec::as_slice);
@@ -61,7 +61,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
             Some(trigger) => {
                 if flow.start.get() > 0.0 {
                     return Err(refused(
-                        "it waits for others and has a delay; a connection supports only one of both"
+                        "it waits for others and has a delay; a connection supports only one of the two"
                             .to_owned(),
                     ));
                 }

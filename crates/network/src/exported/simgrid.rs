@@ -17,7 +17,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     let devices = wiring.devices();
     if devices > MOST_DEVICES {
         return Err(Problem::new(format!(
-            "{devices} devices are more than {MOST_DEVICES}: the platform lists every pair"
+            "{devices} devices exceed the limit of {MOST_DEVICES}: the platform lists every pair"
         ))
         .at_key("design.gpus"));
     }

@@ -128,8 +128,8 @@ pub fn expectation(
     })
 }
 
-/// One class. A failure costs, for N devices, a step that takes `s` times as long, `touched` devices in the domains that are hit, R hours
-/// to the repair and I hours for an interruption (0 if no connection breaks):
+/// One class. Notation: N devices; a step that takes `s` times as long; `touched` devices in the affected domains; R hours to the repair; I
+/// hours for an interruption (0 if no connection breaks). A failure costs:
 ///
 /// * running on: `N (I + (1 - 1/s) R)`
 /// * going without: `N I' + touched R`, where the job starts again in any case

@@ -261,7 +261,7 @@ mod tests {
         // 0.057% of links between NIC and ToR in a month of 730 hours (10.1145/3651890.3672265).
         let link = rates.of_class("NIC-leaf link").expect("there");
         assert!((link.per_hour() * 730.0 - 0.00057).abs() < 1e-6);
-        // 98% of switches go on for three months.
+        // 98% of switches survive three months.
         let switch = rates.of_class("core").expect("by its family");
         assert!(((-switch.per_hour() * 2190.0).exp() - 0.98).abs() < 1e-4);
     }

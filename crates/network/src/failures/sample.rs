@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The most states that are drawn.
+/// Maximum number of sampled states.
 pub const MOST_SAMPLES: u64 = 1_000_000;
 /// Maximum number of concurrently failed parts.
 pub const MOST_FAILED: u64 = 10_000;

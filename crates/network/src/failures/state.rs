@@ -7,7 +7,7 @@
 //! Numbers run from 0: NICs by device; links between NIC and leaf by device and then plane; switches and links above by plane, fabric,
 //! and then from the first leaf on.
 
-use super::{Recovery, beside_own, headroom};
+use super::{Recovery, headroom, neighbour_share};
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric};
 use railwright_spec::problem::Problem;
@@ -206,8 +206,8 @@ impl<'a> States<'a> {
                     least = least.min(kept);
                 }
             }
-            let beside = if lost_here > 0 { beside_own(size, lost_here) } else { 1.0 };
-            state.kept_neighbour = state.kept_neighbour.min(least * beside);
+            let share = if lost_here > 0 { neighbour_share(size, lost_here) } else { 1.0 };
+            state.kept_neighbour = state.kept_neighbour.min(least * share);
             state.kept_spread = state.kept_spread.min(sum / size as f64);
             if link_paths.is_empty() {
                 extend(&mut state.stranded, domain * size, (domain + 1) * size - 1);

@@ -32,7 +32,7 @@ pub struct Slot(pub u32);
 const EQUAL: f64 = 1e-11;
 /// Rounds of selection fill at most one in this many active flows: beyond that a full solution is cheaper.
 const MANY: usize = 6;
-/// Flows filled in order in vain, per active flow, after which selection is tried again.
+/// Flows filled in order without effect, per active flow, after which selection is tried again.
 const WASTED: usize = 1;
 /// Number of solutions without selection after one with a far-reaching change.
 const FAR: u32 = 255;
@@ -99,7 +99,7 @@ pub struct Allocator {
     left_at: f64,
     /// Remaining solutions that fill in order without selection, because the last changes were far-reaching.
     far: u32,
-    /// Flows that the last solutions gave a rate in vain.
+    /// Flows whose rate was unchanged by the last solutions.
     wasted: usize,
     order: Order,
     queue: Queue,
@@ -239,7 +239,7 @@ impl Allocator {
                 changed(Slot(slot), rate);
             }
         }
-        // Filling in order is in vain for flows that keep their rates.
+        // Filling in order is wasted on flows that keep their rates.
         self.wasted = if differ * 2 * MANY > self.chosen.len() { 0 } else { self.wasted + self.chosen.len() };
         if self.wasted > WASTED * active {
             self.far = 0;

@@ -28,7 +28,7 @@ impl Ends {
             let old = self.leaves();
             tree[leaves..leaves + old].copy_from_slice(&self.tree[old..]);
             self.tree = tree;
-            // Settled entries stay settled in the new tree.
+            // Final entries stay final in the new tree.
             self.changed = (0..old as u32).collect();
         }
         let at = self.leaves() + index;

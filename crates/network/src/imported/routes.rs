@@ -1,8 +1,8 @@
 //! Shortest routes through a fabric from a file.
 //!
 //! Responsible for: all shortest paths over switches, by hash or with packets spread evenly at every switch. No path passes through
-//! devices, with one exception. If switches alone do not join two devices, the message uses the scale-up domain of the sender to the
-//! devices that are nearest to the receiver (NCCL's PXN).
+//! devices, with one exception. If switches alone do not join two devices, the message passes through the sender's scale-up domain. It
+//! leaves from the devices nearest to the receiver (NCCL's PXN).
 
 use super::fabric::Imported;
 use crate::flow::listed::Routes;

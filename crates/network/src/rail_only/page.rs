@@ -19,7 +19,7 @@ struct Section {
 const SECTIONS: [Section; 9] = [
     Section {
         heading: "Setting (sections 1 and 2)",
-        text: "Training time at full utilisation and the ratio of the two bandwidths.",
+        text: "Training time at full utilization and the ratio of the two bandwidths.",
         claims: &["v1-days", "v1-ratio"],
         figures: &[],
     },
@@ -78,15 +78,15 @@ pub fn page(report: &RailOnlyReport) -> String {
     let all = figures(report);
     let mut out = String::from(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>Rail-only networks: the paper, claim beside figure</title>\n<style>\n\
+         <title>Rail-only networks: claims of the paper and computed values</title>\n<style>\n\
          body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430;background:#fff}\n\
          table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid #d9dde3;\
          vertical-align:top}td.n{text-align:right;white-space:nowrap}\n\
          .good{color:#1f6b4d}.bad{color:#a4321f}.doubt{color:#8a5a00}.faint{color:#5b6470}figure{margin:1rem 0;overflow-x:auto}svg{max-width:100%;height:auto}\n\
          @media (prefers-color-scheme:dark){body{color:#e6e9ee;background:#14181d}th,td{border-color:#343b45}.good{color:#55b894}.bad{color:#f0907c}\
          .doubt{color:#e0b45c}.faint{color:#9aa3af}}\n</style></head><body>\n\
-         <h1>Rail-only networks: claim beside figure</h1>\n\
-         <p>arXiv 2307.12169, versions 1 to 5. Each number of the paper stands beside the number computed here.",
+         <h1>Rail-only networks: claims and computed values</h1>\n\
+         <p>arXiv 2307.12169, versions 1 to 5. Each number of the paper is next to the number computed here.",
     );
     let count = |status: Status| report.targets.iter().filter(|target| target.status == status).count();
     let _ = writeln!(

@@ -4,13 +4,13 @@
 //! Responsible for: the smallest network in which every flow has its rate of the full network. Does not
 //! simulate.
 //!
-//! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal shares,
-//! and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable partition; colour
-//! refinement finds the coarsest). Progressive filling raises all rates together. As long as flows of one colour have equal rates, links of
-//! one colour carry equal loads, so they fill at the same time. Then every flow of each colour that crosses one of them crosses one, and
-//! all of that colour freeze together. By induction rates are equal within colours. One flow of each colour, loading one link of each
-//! colour by the sum of its colour there, has the same rates. When all flows of a colour end together, the remaining partition is equitable
-//! again. Tests compare this with the full network.
+//! **Why this is exact.** Colour flows and links. Flows of one colour cross equally many links of every colour, with equal shares. Links of
+//! one colour have equal capacity and are crossed by equally many flows of every colour. This is an equitable partition; colour refinement
+//! finds the coarsest. Progressive filling raises all rates together. As long as flows of one colour have equal rates, links of one colour
+//! carry equal loads, so they fill at the same time. Then every flow of each colour that crosses one of them crosses one, and all of that
+//! colour freeze together. By induction rates are equal within colours. One flow of each colour, loading one link of each colour by the sum
+//! of its colour there, has the same rates. When all flows of a colour end together, the remaining partition is equitable again. Tests
+//! compare this with the full network.
 //!
 //! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
 //! the rate of their slowest, an approximation that is reported as such ([`Bundle::uniform`]).

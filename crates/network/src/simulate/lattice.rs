@@ -4,10 +4,10 @@
 //! equal on any network (messages, all-to-all).
 //!
 //! A group whose members fill a grid splits its bytes into parts. Each part uses one dimension after the other, forwards or backwards.
-//! Parts use the dimensions in different orders such that all dimensions carry equal load. That is always possible: over dimensions of `e`
-//! members those of a set `A` must carry at least nothing and can carry up to `1 - 1/prod e` of the bytes, more than their equal share of
-//! `1 - 1/n`. So each neighbour receives `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E.
-//! Chan et al., Concurrency and Computation 19, 2007; P. Sack and W. Gropp, 2015).
+//! Parts use the dimensions in different orders such that all dimensions carry equal load. That is always possible: a set `A` of dimensions
+//! of `e` members can carry any share up to `1 - 1/prod e` of the bytes. That exceeds its equal share of `1 - 1/n`. So each neighbour
+//! receives `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E. Chan et al., Concurrency and
+//! Computation 19, 2007; P. Sack and W. Gropp, 2015).
 
 use super::class::Edge;
 use crate::topology::torus::Torus;

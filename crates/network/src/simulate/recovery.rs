@@ -3,20 +3,20 @@
 //! Responsible for: the route of such a message under the recovery of `network failures` ([`Recovery`]), so
 //! that both commands agree. Excludes failures beyond the ports of the NIC: see `detour`.
 //!
-//! **Spread.** A domain of K devices whose NICs keep the shares `c_1 .. c_K` of their ports keeps `k = sum c / K` of its bandwidth, and so
-//! does each of its devices. A device's own NIC carries `min(1, c / k)` of each of its messages. The rest is sent through the domain to the
-//! other NICs in proportion to `max(0, c_j / k - 1)`, their capacity beyond their own messages, and along the rail of that NIC to its
-//! counterpart in the receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as long as a whole one: the
-//! `kept_spread` of `failures`. A device that sends alone also has at most `k` of its NIC. Otherwise one that lost its NIC would be faster
-//! than before, over seven others. If ports of one plane are few, as on an oversubscribed tree, an exchange may be faster without a NIC
-//! that lost some of its ports; then it does not use it.
+//! **Spread.** In a domain of K devices, the NICs keep the shares `c_1 .. c_K` of their ports. The domain and each of its devices keep `k =
+//! sum c / K` of their bandwidth. A device's own NIC carries `min(1, c / k)` of each of its messages. The rest is sent through the domain
+//! to the other NICs, in proportion to `max(0, c_j / k - 1)`: their capacity beyond their own messages. It then follows the rail of that
+//! NIC to its counterpart in the receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as long as a whole one:
+//! the `kept_spread` of `failures`. A device that sends alone also has at most `k` of its NIC. Otherwise one that lost its NIC would be
+//! faster than before, over seven others. On an oversubscribed tree, a plane has few ports. An exchange may then be faster without a NIC
+//! that lost some of its ports, and does not use it.
 //!
 //! **Neighbour.** A NIC without any port is replaced by one other. Its device has at most the rate that remains when that one also sends
 //! for itself. A device with a remaining port uses it. **Alone.** No other NIC helps.
 
 use super::detour::{own_path, through_domain, weighed};
 use super::wiring::{LinkPath, Wiring};
-use crate::failures::{Recovery, beside_own};
+use crate::failures::{Recovery, neighbour_share};
 use crate::topology::{LinkId, Topology};
 
 /// Losses of NICs; empty if all are whole.
@@ -159,7 +159,7 @@ impl Lost {
             let lost = (first..first + size).filter(|device| self.kept(*device) <= 0.0).count();
             limit(
                 &wiring.topology,
-                (*gate, beside_own(u64::from(size), lost as u64)),
+                (*gate, neighbour_share(u64::from(size), lost as u64)),
                 is_sender,
                 &mut link_path,
             );

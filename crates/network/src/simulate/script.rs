@@ -14,7 +14,7 @@ const MOST_LISTED: usize = 256;
 /// Share by which two sums of a step's times differ at most.
 const ROUNDING: f64 = 1e-9;
 
-/// What a task does.
+/// Action of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
     /// Idle on the network, in seconds.

@@ -145,7 +145,8 @@ impl Clos {
     pub fn new(request: &Request) -> Result<Self, Problem> {
         let split = Split::of(request)?;
         let first = Self::with(request, split);
-        let others = split.alike(request).into_iter().filter_map(|split| Self::with(request, split).ok());
+        let others =
+            split.equivalents(request).into_iter().filter_map(|split| Self::with(request, split).ok());
         let cost = |clos: &Self| {
             (clos.leaves() + clos.spines() + clos.cores(), clos.leaf_spine_links() + clos.spine_core_links())
         };
@@ -320,7 +321,7 @@ impl Split {
 impl Split {
     /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. They are rounded
     /// down to powers of two and to the leaf of the network without oversubscription.
-    fn alike(&self, request: &Request) -> Vec<Self> {
+    fn equivalents(&self, request: &Request) -> Vec<Self> {
         let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
             return Vec::new();
         };

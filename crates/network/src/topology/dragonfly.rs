@@ -49,7 +49,7 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
     let groups = request.groups.unwrap_or(needed);
     if groups > most {
         let problem = Problem::new(format!(
-            "{groups} groups of {per_group} endpoints exceed what {ports} global ports connect: {most} \
+            "{groups} groups of {per_group} endpoints exceed the capacity of {ports} global ports: {most} \
              groups, or {} endpoints",
             most.saturating_mul(per_group)
         ));
@@ -271,7 +271,7 @@ mod tests {
         let problem = Dragonfly::new(&request(262_657, 64)).expect_err("514 groups");
         assert_eq!(
             problem.message,
-            "514 groups of 512 endpoints exceed what 512 global ports connect: 513 groups, or 262656 endpoints"
+            "514 groups of 512 endpoints exceed the capacity of 512 global ports: 513 groups, or 262656 endpoints"
         );
         let wide = GroupRequest { hosts: Some(40), ..request(1024, 64) };
         assert_eq!(

@@ -4,8 +4,8 @@
 //! Independent of the content of a group.
 //!
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008) leaves the arrangement open. Here port `t` of
-//! group `i` leads to group `i + offset(t)`: offsets run through 1, g-1, 2, g-2, ... again and again, so each port has a partner with
-//! the opposite offset and group pairs have as equal a number of links as there can be.
+//! group `i` leads to group `i + offset(t)`: offsets run through 1, g-1, 2, g-2, ... repeatedly. Each port thus has a partner with the
+//! opposite offset, and the numbers of links of group pairs differ as little as possible.
 
 /// Global links of `groups` groups of `ports` global ports each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

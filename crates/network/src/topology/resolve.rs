@@ -214,7 +214,7 @@ impl DesignSpec {
         match shape.iter().find(is_foreign).or_else(|| planes.then_some(&"planes")) {
             Some(key) => Err(Problem::new(format!("a {} has no `{key}`", kind.name()))
                 .at_key(format!("design.{key}"))
-                .hint("`railwright network topologies` lists what each kind takes")),
+                .hint("`railwright network topologies` lists the settings of each kind")),
             None => Ok(()),
         }
     }

@@ -65,7 +65,7 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
 ///
 /// Positions with equal traffic. A shift of a group by whole domains, or by whole blocks of the numbering, changes nothing; positions with
 /// equal remainders by both are equivalent.
-fn alike(exchange: &Exchange, numbering: &Numbering, place: &Place) -> Vec<(u64, u64)> {
+fn equivalent_groups(exchange: &Exchange, numbering: &Numbering, place: &Place) -> Vec<(u64, u64)> {
     if place.seats.is_some() {
         return (0..exchange.groups.count()).map(|group| (1, group)).collect();
     }
@@ -92,7 +92,7 @@ impl Exchange {
     pub fn by_class(&self, numbering: &Numbering, place: &Place) -> ByClass {
         let mut sums = ByClass::default();
         let mut members = Vec::new();
-        for (times, group) in alike(self, numbering, place) {
+        for (times, group) in equivalent_groups(self, numbering, place) {
             self.ranks_of(numbering, group, &mut members);
             let mut one = ByClass::default();
             if let Some(bytes) = self.to_each() {

@@ -21,8 +21,8 @@ pub struct Exchange {
     pub kind: CollectiveKind,
     /// Implementation.
     pub algorithm: Algorithm,
-    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the buffer
-    /// before a reduce-scatter, the buffer of one rank before an all-to-all, the message of a send.
+    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce; the gathered buffer of an all-gather; the input of a
+    /// reduce-scatter; the buffer of one rank before an all-to-all; the message of a send.
     pub bytes: Bytes,
     /// Calls of each group in a step; halves are half of an exchange.
     pub count: f64,

@@ -3,7 +3,7 @@
 //! Responsible for: rings, direct and two-level algorithms, token dispatch, messages. Does not choose the
 //! algorithm.
 //!
-//! Notation: `n` members, `S` bytes by nccl-tests' convention, `V` = `2 S` for an all-reduce and `S` for a gather or a scatter, `L` members
+//! Notation: `n` members; `S` bytes by nccl-tests' convention; `V` = `2 S` for an all-reduce and `S` for a gather or a scatter; `L` members
 //! in each of `D` domains.
 
 use super::{Algorithm, Exchange, Numbering, Place, rings};
@@ -266,10 +266,10 @@ fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut blocks = members.chunk_by(|a, b| a / domain == b / domain);
     let first = blocks.next()?;
-    let is_alike = |block: &[u32]| {
+    let is_equal = |block: &[u32]| {
         block.len() == first.len() && block.iter().zip(first).all(|(a, b)| a % domain == b % domain)
     };
-    blocks.all(is_alike).then_some(first.len())
+    blocks.all(is_equal).then_some(first.len())
 }
 
 /// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build rings; those of a domain ascend.

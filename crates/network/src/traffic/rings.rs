@@ -1,7 +1,7 @@
 //! Rings of a group with unequal numbers of ranks per domain.
 //!
-//! Responsible for: as many rings as the domain with the fewest members has, each through every member once, between domains along rails
-//! where these have members of the group at both ends. Independent of the bytes.
+//! Responsible for: rings of a group, as many as the smallest domain has members. Each visits every member once. Between domains it follows
+//! rails that have members of the group at both ends. Independent of the bytes.
 //!
 //! The domain with the fewest members sets the number: data of the other ranks must enter through its NICs
 //! with any algorithm. So a gather of `V` over `n` members sends `V (n - 1) / n / least` through each NIC

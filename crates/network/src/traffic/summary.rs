@@ -113,7 +113,7 @@ impl Traffic {
             let by_class = exchange.by_class(&self.numbering, place);
             all += by_class;
             let row = row(exchange, by_class);
-            match rows.iter_mut().find(|known| is_alike(known, &row)) {
+            match rows.iter_mut().find(|known| is_equivalent(known, &row)) {
                 Some(known) => known.join(row),
                 None => rows.push(row),
             }
@@ -164,7 +164,7 @@ fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
 }
 
 /// Tests whether two rows differ only in phase, stages and count.
-fn is_alike(a: &ExchangeRow, b: &ExchangeRow) -> bool {
+fn is_equivalent(a: &ExchangeRow, b: &ExchangeRow) -> bool {
     let key = |row: &ExchangeRow| (row.dimension, row.purpose, row.kind, row.algorithm, row.members);
     key(a) == key(b) && a.bytes == b.bytes
 }

@@ -1,9 +1,9 @@
 //! The opening of the first step: device activity before its first compute.
 //!
 //! Responsible for: extending the first step back to the median rank's first activity, if the recording contains it. If steps begin with
-//! compute and weights are gathered first, each step's opening lies in the previous step. The first step has no previous one, so a rank
-//! late in every opening would be charged once too little. Excludes first steps with recorded work before them, and openings that no later
-//! step has.
+//! compute and weights are gathered first, each step's opening is in the previous step. The first step has no previous one, so a rank late
+//! in every opening would be charged once too little. Excludes first steps with recorded work before them, and openings that no later step
+//! has.
 
 use super::steps;
 use crate::Job;

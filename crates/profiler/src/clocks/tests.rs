@@ -20,7 +20,7 @@ fn worst_end(joined: &Joined) -> i64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(railwright_cases::cases(24))]
 
     #[test]
     fn clocks_seconds_apart_that_drift_are_recovered(
@@ -91,7 +91,7 @@ fn ranks_without_a_common_collective_are_on_separate_times() {
 fn a_late_receiver_bounds_the_sender() {
     use super::bounds::bounds;
     use super::solve::Point;
-    // Rank 1's end lies before rank 0's start: its clock is behind by at least 40.
+    // Rank 1's end is before rank 0's start: its clock is behind by at least 40.
     let points = [Point { parts: vec![(0, 100, 160), (1, 20, 60)], blocking: true, receiver: None }];
     let mut clocks = vec![RankClock::default(), RankClock { rank: 1, ..RankClock::default() }];
     bounds(&points, &mut clocks);

@@ -53,16 +53,16 @@ impl Rule for LowBandwidth {
     }
 
     fn text(&self) -> &'static str {
-        "Bus bandwidth (as in nccl-tests) of collectives with all ranks recorded, from the time the last rank \
-         entered, relative to the limit of the link: the scale-up link if all ranks are in one domain, else \
-         the network, for the accelerator in the traces. Messages shorter than 100 us at full rate are \
+        "Bus bandwidth (as in nccl-tests) of collectives with all ranks recorded, from the time the last rank entered. \
+         The limit is that of the accelerator's scale-up link if all ranks are in one domain, else of its network. \
+         Messages shorter than 100 us at full rate are \
          excluded, because latency dominates. Reported if the median is below half of the limit and exposed \
          transfers of the dimension take 1% of the step. Cost: exposed transfer time saved at 80% of the \
-         limit. If the limit is unknown (accelerator not in the catalogue, PCIe without a known network), it \
-         is reported without a cost from 3% of the step.\n\n\
-         Common causes: a NIC or cable at a lower rate, traffic over PCIe or sockets instead of NVLink or \
-         RDMA, rank placements with rings that cross the network more than once, too few channels, compute \
-         kernels that occupy the SMs. `railwright comm` shows the rate of every group; `nccl-tests` on the \
+         limit. With an unknown limit (accelerator not in the catalogue, PCIe without a known network), the threshold \
+         is 3% of the step, and no cost is given.\n\n\
+         Common causes: a NIC or cable at a lower rate; traffic over PCIe or sockets instead of NVLink or RDMA; rank \
+         placements with rings that cross the network more than once; too few channels; compute kernels that occupy \
+         the SMs. `railwright comm` shows the rate of every group; `nccl-tests` on the \
          same machines separates link problems from job problems."
     }
 

@@ -25,7 +25,7 @@ impl Rule for BoundByMemory {
 
     fn text(&self) -> &'static str {
         "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
-         implementations spend up to 20% of the step in them. Reported from 25%. Cost: the time above 20%.\n\n\
+         implementations spend up to 20% of the step in them. Threshold: 25%. Cost: the time above 20%.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
          Engine, Liger), fewer casts."
     }
@@ -38,7 +38,7 @@ impl Rule for BoundByMemory {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| label == Label::MemoryBound;
-        // Parameters are initialised once, before the first step. Fusion affects neither them nor values that the host reads nor embedding
+        // Parameters are initialized once, before the first step. Fusion affects neither them nor values that the host reads nor embedding
         // tables, whose kernels contain the whole lookup or update.
         let table = KernelTable::shipped();
         let is_other = |name: &str| is_not_fused(name) || table.family(name) == OperatorFamily::Embedding;

@@ -18,7 +18,7 @@ impl Rule for Copies {
     }
 
     fn text(&self) -> &'static str {
-        "Time in which the device only copies or fills memory. Reported from 1% of the step. Cost: that \
+        "Time in which the device only copies or fills memory. Threshold: 1% of the step. Cost: that \
          time. Copies from pageable host memory are listed separately: they use a staging buffer and block \
          the host.\n\n\
          Remedies: pinned memory, copies on a separate stream, no copies to the host within the step, \

@@ -26,7 +26,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Tensor,
         id: "exposed-tensor",
         title: "Exposed tensor-parallel communication",
-        text: "Transfers of tensor-parallel groups not overlapped with compute. Reported from 3% of the \
+        text: "Transfers of tensor-parallel groups not overlapped with compute. Threshold: 3% of the \
                step. Cost: that time. It occurs in every layer, so it grows with the TP size and is largest \
                if a group spans NVLink domains.\n\n\
                Remedies: a smaller TP size, sequence parallelism with overlapped all-gathers \
@@ -37,7 +37,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Context,
         id: "exposed-context",
         title: "Exposed context-parallel communication",
-        text: "Transfers of context-parallel groups not overlapped with compute. Reported from 3% of the \
+        text: "Transfers of context-parallel groups not overlapped with compute. Threshold: 3% of the \
                step. Cost: that time. Ring attention overlaps them if the attention of a chunk takes longer \
                than the transfer of its keys and values: longer sequences, fewer ranks, grouped-query \
                attention.",
@@ -49,7 +49,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         id: "exposed-expert",
         title: "Exposed expert-parallel communication",
         text: "Transfers of expert-parallel groups (dispatch and combine) not overlapped with compute. \
-               Reported from 3% of the step. Cost: that time.\n\n\
+               Threshold: 3% of the step. Cost: that time.\n\n\
                Remedies: two interleaved micro-batches (DualPipe, batch overlap), groups within a domain, \
                routing limited to few domains, low-precision dispatch, DeepEP.",
         advice: "interleave two micro-batches, keep groups within a domain, dispatch in fp8",
@@ -58,7 +58,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Pipeline,
         id: "exposed-pipeline",
         title: "Exposed messages between pipeline stages",
-        text: "Transfers between pipeline stages not overlapped with compute. Reported from 3% of the step. \
+        text: "Transfers between pipeline stages not overlapped with compute. Threshold: 3% of the step. \
                Cost: that time. Waiting within a message is a bubble, not a transfer.\n\n\
                Remedies: `--overlap-p2p-communication`, fewer virtual stages, messages sharded over \
                tensor-parallel ranks.",
@@ -69,7 +69,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         id: "exposed-data",
         title: "Exposed data-parallel communication",
         text: "Transfers of data-parallel groups (gradients, sharded parameters) not overlapped with compute. \
-               Reported from 3% of the step. Cost: that time.\n\n\
+               Threshold: 3% of the step. Cost: that time.\n\n\
                Remedies: `--overlap-grad-reduce` and `--overlap-param-gather`, bucket sizes that suit the \
                network, more micro-batches per reduction, prefetching and hybrid sharding with FSDP, \
                low-precision formats.",
@@ -79,7 +79,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Other,
         id: "exposed-other",
         title: "Exposed communication of unknown purpose",
-        text: "Transfers not overlapped with compute, of groups with an unknown dimension. Reported from 3% \
+        text: "Transfers not overlapped with compute, of groups with an unknown dimension. Threshold: 3% \
                of the step. Cost: that time. Pass the parallel sizes with `--layout tp=…,dp=…` to attribute \
                them.",
         advice: "specify the layout (parallel sizes) to attribute these collectives, then overlap them with compute",

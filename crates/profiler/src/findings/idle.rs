@@ -33,7 +33,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         title: "Idle time during memory allocation",
         text: "Idle time of the device while its launching thread was in `cudaMalloc`, `cudaFree`, \
                `cudaHostAlloc` or similar calls. PyTorch's caching allocator calls them if its cache has no \
-               free block of that size; a retry first frees the whole cache. Reported from 1% of the step. \
+               free block of that size; a retry first frees the whole cache. Threshold: 1% of the step. \
                Cost: that time.\n\n\
                Remedies: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, constant shapes, a lower peak, \
                persistent pinned buffers. `torch.cuda.memory_stats()` counts `num_alloc_retries` and \
@@ -48,12 +48,12 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "data-loading",
         title: "Idle time during data loading",
         text: "Idle time of the device while its host was in a data loader: an annotation, operator or Python \
-               function. Reported from 1% of the step. Cost: that time.\n\n\
+               function. Threshold: 1% of the step. Cost: that time.\n\n\
                Remedies: more workers, prefetching, pinned memory, data on local disks, tokenization in \
                advance.",
         least: 0.01,
         message: "data loading leaves the device idle",
-        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenised data on a \
+        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenized data on a \
             local disk",
     },
     IdleCause {
@@ -61,7 +61,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "blocking-copies",
         title: "Idle time during blocking copies",
         text: "Idle time of the device while its host was in a blocking copy: `cudaMemcpy`, \
-               `hipMemcpyWithStream`, or an asynchronous copy of pageable memory. Reported from 1% of the \
+               `hipMemcpyWithStream`, or an asynchronous copy of pageable memory. Threshold: 1% of the \
                step. Cost: that time.\n\n\
                Remedies: pinned memory with `non_blocking=True`, tensors created on the device, results read \
                less often.",
@@ -74,7 +74,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "synchronisation",
         title: "Idle time after synchronization",
         text: "Idle time of the device while its host was in a synchronizing call (`cudaStreamSynchronize`, \
-               `.item()`): no kernel is launched until the call returns. Reported from 1% of the step. Cost: \
+               `.item()`): no kernel is launched until the call returns. Threshold: 1% of the step. Cost: \
                that time.\n\n\
                Remedies: no `.item()`, `.cpu()`, `nonzero` or printing of losses in every step; gradient \
                norms and loss scales kept on the device.",
@@ -89,7 +89,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC), captured \
                CUDA graphs, or loaded modules of kernels: a launch of 1 ms or longer on an idle device is \
                counted as module loading. \
-               Reported from 1% of the step. Cost: that time.\n\n\
+               Threshold: 1% of the step. Cost: that time.\n\n\
                Remedies: warm-up steps before the recording, a compile cache on disk, constant shapes \
                (`mark_dynamic`, padding), `TORCH_LOGS=recompiles` to find the cause of recompiles.",
         least: 0.01,
@@ -101,18 +101,18 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "garbage-collection",
         title: "Idle time during garbage collection",
         text: "Idle time of the device while its host collected garbage, as recorded by the profiler. \
-               Reported from 1% of the step. Cost: that time.\n\n\
+               Threshold: 1% of the step. Cost: that time.\n\n\
                Remedies: `gc.disable()` and `gc.collect()` at the same step on all ranks (`--manual-gc`), \
-               `gc.freeze()` after initialisation.",
+               `gc.freeze()` after initialization.",
         least: 0.01,
         message: "garbage collection leaves the device idle",
-        advice: "call `gc.disable()` and collect at the same step on all ranks (`--manual-gc`), `gc.freeze()` after initialisation",
+        advice: "call `gc.disable()` and collect at the same step on all ranks (`--manual-gc`), `gc.freeze()` after initialization",
     },
     IdleCause {
         cause: Cause::Checkpoint,
         id: "checkpoint",
         title: "Idle time during a checkpoint",
-        text: "Idle time of the device while its host wrote a checkpoint. Reported from 1% of the step. \
+        text: "Idle time of the device while its host wrote a checkpoint. Threshold: 1% of the step. \
                Cost: that time, averaged over the recorded steps.\n\n\
                Remedies: asynchronous checkpoints (`torch.distributed.checkpoint.async_save`, \
                `--async-save`), fewer of them, a faster file system.",
@@ -124,7 +124,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::Evaluation,
         id: "evaluation",
         title: "Idle time during evaluation",
-        text: "Idle time of the device within an evaluation. Reported from 1% of the step. Cost: that time, \
+        text: "Idle time of the device within an evaluation. Threshold: 1% of the step. Cost: that time, \
                averaged over the recorded steps.\n\n\
                Remedies: evaluating less often or on other devices, larger batches in evaluation.",
         least: 0.01,
@@ -135,7 +135,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::Profiler,
         id: "profiler-overhead",
         title: "Idle time caused by the profiler",
-        text: "Idle time of the device while the profiler flushed its buffers. Reported from 1% of the step; \
+        text: "Idle time of the device while the profiler flushed its buffers. Threshold: 1% of the step; \
                a run without the profiler does not have it.\n\n\
                Remedies: fewer recorded activities (`with_stack=False`, `record_shapes=False`), a warm-up \
                phase in the profiler's schedule.",
@@ -148,7 +148,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "other-thread",
         title: "Idle time during operators of another thread",
         text: "Idle time of the device while the launching thread had no recorded frame and another thread \
-               ran an operator. Reported from 1% of the step. Cost: that time. Common causes: the Python \
+               ran an operator. Threshold: 1% of the step. Cost: that time. Common causes: the Python \
                GIL, too few cores.\n\n\
                Remedies: work of other threads in separate processes, more cores for the job, fewer \
                intra-operator threads.",
@@ -161,8 +161,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "host-work",
         title: "Idle time during long host calls",
         text: "Idle time of the device while its host spent 1 ms or more in one operator, function or runtime \
-               call without launching. Reported from 1% of the step. Cost: that time. Operators that launch \
-               device work take that long on first calls, which select algorithms and initialise libraries, \
+               call without launching. Threshold: 1% of the step. Cost: that time. Operators that launch \
+               device work take that long on first calls, which select algorithms and initialize libraries, \
                or if their thread was preempted.\n\n\
                Remedies: warm-up steps before the recording; moving host work to the device, running it in advance \
                in another process, calling it less often.",
@@ -175,8 +175,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::LaunchBound,
         id: "host-bound",
         title: "Idle time between kernel launches",
-        text: "Idle time of the device before a kernel that was launched after the end of the previous one, \
-               while its host ran operators and launches shorter than 1 ms. Reported from 5% of the step. \
+        text: "Idle time of the device before a kernel that was launched after the end of the previous one. Its host \
+               ran operators and launches shorter than 1 ms. Threshold: 5% of the step. \
                Cost: that time.\n\n\
                Remedies: CUDA graphs, torch.compile, fused optimizers, fewer and larger kernels, larger \
                micro-batches, no other load on the cores of the host.",
@@ -188,8 +188,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::LaunchLatency,
         id: "launch-latency",
         title: "Idle time between launch and start",
-        text: "Idle time of the device between a launch and the start of its kernel, if the kernel started 1 \
-               ms or more after the launch returned. Usual launch latency is about 10 us. Reported from 1% \
+        text: "Idle time of the device between a launch and the start of its kernel, at least 1 ms after the launch \
+               returned. Usual launch latency is about 10 us. Threshold: 1% \
                of the step. Cost: that time.\n\n\
                Common causes: another process on the device, driver overhead of the profiler, unrecorded work \
                on other streams. `nvidia-smi` shows other processes.",
@@ -202,7 +202,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "idle-unknown",
         title: "Idle time with an unknown host cause",
         text: "Idle time of the device while its host recorded nothing for 1 ms or longer, or only an \
-               annotation. Reported from 1% of the step. Cost: that time.\n\n\
+               annotation. Threshold: 1% of the step. Cost: that time.\n\n\
                Remedies: recording with `with_stack=True`, which adds Python functions; annotations \
                (`record_function`) around data loading, logging and checkpoints. Garbage collection, locks \
                and other processes on the host's cores leave no frame either.",
@@ -301,7 +301,7 @@ impl Rule for IdleCause {
                     "hosts recorded no operator for {} of the step, and no frame that shows the cause",
                     percent(context.share(lost))
                 ),
-                _ => format!("{} {} of the step", self.message, percent(context.share(lost))),
+                _ => format!("{}: {} of the step", self.message, percent(context.share(lost))),
             },
             cost: Some(lost),
             explained: Explained::Whole,
@@ -324,7 +324,7 @@ impl IdleCause {
                  works, and launch fewer, larger graphs"
             }
             Cause::HostWork if launch_late(context, rows) => {
-                "record after warm-up: first calls select algorithms and initialise libraries; if it recurs, \
+                "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, \
                  keep host cores free of other work"
             }
             Cause::Unknown if !of_pytorch(context) => {

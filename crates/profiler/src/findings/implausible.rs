@@ -47,10 +47,10 @@ impl Rule for ImplausibleBandwidth {
     }
 
     fn text(&self) -> &'static str {
-        "Only one rank of a group was recorded, and even the fastest of at least three collectives of one \
-         kind is below 5% of the link bandwidth. Either other ranks were late in all of them, or the \
+        "Only one rank of a group was recorded. Even the fastest of at least three collectives of one kind is below 5% \
+         of the link bandwidth. Either other ranks were late in all of them, or the \
          transport is wrong (sockets instead of RDMA or NVLink). Cost: an upper bound, all exposed time of \
-         these collectives beyond bytes / link bandwidth. Reported from 3% of the step. Collectives shorter \
+         these collectives beyond bytes / link bandwidth. Threshold: 3% of the step. Collectives shorter \
          than 20 us at full rate are excluded."
     }
 

@@ -86,7 +86,7 @@ impl Rule for Layout {
 
     fn text(&self) -> &'static str {
         "Kernels that only copy between layouts and formats, transpose or concatenate; compiled kernels that also \
-         compute are not counted. Reported from 4% of the step. Cost: their time.\n\n\
+         compute are not counted. Threshold: 4% of the step. Cost: their time.\n\n\
          Remedies: layouts that kernels accept directly, casts fused into adjacent kernels, weights kept in \
          the GEMM format, preallocated buffers instead of concatenations."
     }

@@ -20,7 +20,7 @@ impl Rule for Optimizer {
     }
 
     fn text(&self) -> &'static str {
-        "Compute of gradient clipping and parameter update. Reported from 8% of the step. Cost: the time \
+        "Compute of gradient clipping and parameter update. Threshold: 8% of the step. Cost: the time \
          above 4%, which is usual for fused and sharded optimizers.\n\n\
          Remedies: fused or multi-tensor updates, an optimizer sharded over replicas \
          (`--use-distributed-optimizer`, ZeRO), more micro-batches per update."
@@ -73,7 +73,7 @@ fn is_fused(name: &str) -> bool {
 /// Remaining advice: fusing if updates are not fused, sharding if there are other ranks.
 fn advice(is_fused: bool, is_one_of_many: bool) -> String {
     let fuse = (!is_fused).then_some("fuse updates (`fused=True`, multi-tensor)");
-    let shard = is_one_of_many.then_some("shard them over replicas, if they are not");
+    let shard = is_one_of_many.then_some("shard them over replicas, unless they are sharded already");
     let fewer = "use more micro-batches per update";
     let all: Vec<&str> = [fuse, shard, Some(fewer)].into_iter().flatten().collect();
     match all.split_last() {

@@ -26,7 +26,7 @@ impl Rule for Overlap {
          Reported if the exposed time is 2% of the step and compute takes longer. Cost: the saving at \
          half.\n\n\
          Remedies: `--overlap-grad-reduce`, `--overlap-param-gather`, FSDP prefetching (`forward_prefetch`, \
-         `backward_prefetch`), a stream of its own for communication."
+         `backward_prefetch`), a separate stream for communication."
     }
 
     fn inference(&self) -> Inference {

@@ -19,7 +19,7 @@ impl Rule for PipelineBubble {
 
     fn text(&self) -> &'static str {
         "Time in which a stage has no pass to run. The bubble of an ideal schedule with m micro-batches, p \
-         stages and v virtual stages is (p-1)/(v m + p-1). Reported from 10% of the step. Cost: that \
+         stages and v virtual stages is (p-1)/(v m + p-1). Threshold: 10% of the step. Cost: that \
          time.\n\n\
          Remedies: more micro-batches, virtual stages, zero-bubble schedules, fewer stages; balanced stages \
          that count embedding and head (`railwright balance`). `railwright pipeline` divides it into \

@@ -18,7 +18,7 @@ impl Rule for Recompute {
     }
 
     fn text(&self) -> &'static str {
-        "Forward compute repeated in the backward pass, because activations were not kept. Reported from 5% \
+        "Forward compute repeated in the backward pass, because activations were not kept. Threshold: 5% \
          of the step. Cost: that time.\n\n\
          Remedies: recompute only cheap modules with large outputs (core attention, activation functions, \
          norms), fewer layers, or fewer stages; `railwright recompute` finds the best choice, `railwright \

@@ -20,8 +20,8 @@ impl Rule for SlowLink {
     }
 
     fn text(&self) -> &'static str {
-        "A process group with transfers 20% slower than those of its peers at the same size, or a pipeline \
-         stage with compute 10% slower than the median stage. Cost: by replay with transfers or compute at \
+        "A process group with transfers 20% slower than those of its peers at the same size; or a pipeline stage with \
+         compute 10% slower than the median stage. Cost: by replay with transfers or compute at \
          the speed of the peers. Reported if it is above the noise of steps and above 0.5% of the step."
     }
 

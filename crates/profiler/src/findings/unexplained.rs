@@ -20,7 +20,7 @@ impl Rule for Unexplained {
 
     fn text(&self) -> &'static str {
         "The device was idle for an unknown reason: launches were not recorded, or the host activity was \
-         invisible to the recorder (a sleep, a blocked thread). Reported from 5% of the step."
+         invisible to the recorder (a sleep, a blocked thread). Threshold: 5% of the step."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

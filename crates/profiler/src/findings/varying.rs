@@ -17,7 +17,7 @@ impl Rule for VaryingSteps {
     }
 
     fn text(&self) -> &'static str {
-        "Mean step time relative to the median. Reported from three steps if the mean is 2% longer. Cost: \
+        "Mean step time relative to the median. Reported for at least three steps if the mean is 2% longer. Cost: \
          the difference. `railwright log` covers thousands of steps, a trace only a few.\n\n\
          Common causes: checkpoints, evaluation, garbage collection, sequences of different lengths, a shared \
          network."

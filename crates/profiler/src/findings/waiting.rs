@@ -22,11 +22,11 @@ impl Rule for Waiting {
 
     fn text(&self) -> &'static str {
         "Waiting inside collectives without overlapped compute, if no rank, link or stage is identified as \
-         the cause. Reported from 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
+         the cause. Threshold: 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
          cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
          ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
-         sequences of different lengths, experts of different load. For sequences of different lengths, \
-         visible in attention kernels, the cost is by replay with equal attention, from 3% of the step."
+         sequences of different lengths, experts of different load. Sequences of different lengths are visible in \
+         attention kernels: the cost is by replay with equal attention, if it is at least 3% of the step."
     }
 
     fn inference(&self) -> Inference {

@@ -69,7 +69,7 @@ fn damage_before_the_entries_costs_no_entries() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(railwright_cases::cases(200))]
 
     /// Every prefix of a dump gives a prefix of its entries, with a warning about the position of its end.
     #[test]
@@ -121,8 +121,7 @@ proptest! {
 }
 
 /// Number of entries that end before a cut, without the reader: JSON sorts keys, so the last one ends an
-/// entry; in pickles it is a truth value and the instruction that sets all members, before the next entry or
-/// the end of the list.
+/// entry; in pickles it is a Boolean and the instruction that sets all members, before the next entry or the end of the list.
 fn complete(bytes: &[u8], cut: usize, is_pickle: bool) -> usize {
     let ends = |needle: &[u8], own: usize| {
         memchr::memmem::find_iter(bytes, needle).filter(|place| place + own <= cut).count()

@@ -1,4 +1,4 @@
-//! Peak rate for the utilisation of a job.
+//! Peak rate for the utilization of a job.
 //!
 //! Responsible for: the format of its GEMMs, by the names of their kernels, and the accelerator's rate in it. If the chip lacks the format,
 //! another one is used: fp16 for bf16.

@@ -57,7 +57,7 @@ pub struct Report {
     pub peak: Option<Peak>,
     /// The model's operations per step, if known.
     pub flop_per_step: Option<Flop>,
-    /// Model FLOPs utilisation (0 to 1), if known.
+    /// Model FLOPs utilization (0 to 1), if known.
     pub utilisation: Option<f64>,
     /// Source of step boundaries.
     pub cut_by: Option<CutBy>,

@@ -123,7 +123,7 @@ pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     if matches!(byte, b',' | b':' | b'}' | b']') {
         return Ok(());
     }
-    Err(Stop::Bad { at, why: "no separator after a string; a quote stands within it" })
+    Err(Stop::Bad { at, why: "no separator after a string; it contains a quote" })
 }
 
 /// Decodes a string: escapes are resolved, control characters become blanks, invalid UTF-8 is replaced. The flag is true if the string was

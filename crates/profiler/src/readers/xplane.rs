@@ -63,7 +63,7 @@ impl Reader for XPlane {
         }
         traces.retain(|trace| !trace.gpu.is_empty() || !trace.host.is_empty());
         let Some(first) = traces.first_mut() else {
-            return Err(Problem::new("holds no event of a device or a host's thread").in_file(label).hint(
+            return Err(Problem::new("contains no event of a device or a host thread").in_file(label).hint(
                 "record with `jax.profiler.trace` around a few steps, and pass the `.xplane.pb` file of each host",
             ));
         };

@@ -1,6 +1,6 @@
 //! FLOP and bytes of operators, by their names and shapes.
 //!
-//! Responsible for: GEMMs, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Excludes unknown
+//! Responsible for: GEMMs, attention, convolutions, normalization, element-wise work, copies and lookups of PyTorch. Excludes unknown
 //! operators, and convolutions with unknown output.
 
 use crate::inputs;

@@ -116,7 +116,7 @@ impl Health {
         }
         if self.unmatched > 0 {
             let reasons = format!(
-                "{} readings of device counters are of hosts or devices that no traced rank names: left out",
+                "{} readings of device counters are from hosts or devices without a traced rank: ignored",
                 self.unmatched
             );
             warnings.push(Warning::new("telemetry-unmatched", reasons));

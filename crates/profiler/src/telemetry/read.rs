@@ -147,7 +147,7 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Sample>, u64), Problem> {
             .hint("record less often, or trim the file to the time of the trace"));
     }
     if samples.is_empty() {
-        return Err(Problem::new("holds no counter of a device that is known").in_file(label).hint(
+        return Err(Problem::new("contains no known device counter").in_file(label).hint(
             "`nvidia-smi --query-gpu=timestamp,index,clocks.sm,clocks_throttle_reasons.active,temperature.gpu,power.draw --format=csv -l 1`",
         ));
     }

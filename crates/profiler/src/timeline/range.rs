@@ -58,7 +58,7 @@ pub struct Summed {
 ///
 /// # Errors
 ///
-/// If the step, the rank or a row does not exist, or the range lies outside of the step.
+/// If the step, the rank or a row does not exist, or the range is outside of the step.
 pub fn sums(
     job: &Job,
     joined: &Joined,

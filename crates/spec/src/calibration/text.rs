@@ -57,7 +57,7 @@ impl Calibration {
                 return wrong(key(), "points are not in increasing order of work");
             }
             if !rate.points.iter().all(|(work, rate)| work.is_finite() && *work > 0.0 && share(*rate)) {
-                return wrong(key(), "work is a positive number and a rate lies between 0.000001 and 1000");
+                return wrong(key(), "work is a positive number and a rate is between 0.000001 and 1000");
             }
             if self.rates[..at].iter().any(|r| (r.operators, r.regime) == (rate.operators, rate.regime)) {
                 return wrong(format!("rate.{at}.operators"), "the same operators and regime occur twice");
@@ -88,7 +88,7 @@ impl Calibration {
         if let Some(rate) = &self.collective_rate
             && !share(rate.rate)
         {
-            return wrong("collective_rate.rate".to_owned(), "a rate lies between 0.000001 and 1000");
+            return wrong("collective_rate.rate".to_owned(), "a rate is between 0.000001 and 1000");
         }
         if let Some(host) = &self.host
             && ![host.us_per_kernel, host.us_per_micro_batch, host.ms_per_step]
@@ -100,7 +100,7 @@ impl Calibration {
         if self.steps.as_ref().is_some_and(|steps| !steps.is_sound()) {
             return wrong(
                 "steps".to_owned(),
-                "factors lie between 0.01 and 100, covariances are symmetric and positive semi-definite, and the residual is no less than zero",
+                "factors are between 0.01 and 100, covariances are symmetric and positive semi-definite, and the residual is no less than zero",
             );
         }
         if self.steps.is_some() && self.software.is_empty() {

@@ -13,7 +13,7 @@ use crate::run::{Field, Kind, Section, Value};
 use std::sync::Arc;
 
 section! {
-    /// The section `cluster`: what the model is trained on.
+    /// The section `cluster`: the hardware of the training.
     ClusterSpec in "cluster" {
         /// Cluster of the catalogue to start from.
         preset: String = "preset", "none (accelerator is required)";

@@ -71,10 +71,16 @@ fn entry(name: &'static str, text: &str) -> serde_json::Result<CatalogueEntry> {
 
 /// Published pre-training of a model of the catalogue.
 pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
-    catalogue().iter().find(|entry| entry.name == model.name)?.training.as_ref()
+    // Few models have one. Every plan is resolved with it, so only their files are parsed.
+    static TRAININGS: OnceLock<Vec<(&'static str, PublishedTraining)>> = OnceLock::new();
+    let trainings = TRAININGS.get_or_init(|| {
+        let with_training = FILES.iter().filter(|(_, text)| text.contains("\"training\""));
+        with_training.filter_map(|(name, text)| Some((*name, entry(name, text).ok()?.training?))).collect()
+    });
+    trainings.iter().find(|(name, _)| *name == model.name).map(|(_, training)| training)
 }
 
-/// Finds a model by name. Ignores case, punctuation and an organisation prefix (`meta-llama/`).
+/// Finds a model by name. Ignores case, punctuation and an organization prefix (`meta-llama/`).
 pub fn by_name(name: &str) -> Result<Model, Problem> {
     let find = |wanted: &str| {
         // Nearly every spelling differs from the name only in punctuation, so only that one file is parsed.
@@ -131,7 +137,7 @@ const SAME_DIMENSIONS: &[&str] = &[
 /// Prefixes that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
 const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 
-/// Normalises a name: lower case, without punctuation, organisation, date of a variant and suffixes without effect on the dimensions.
+/// Normalizes a name: lower case, without punctuation, organization, date of a variant and suffixes without effect on the dimensions.
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
     let lower: String = base.chars().take(200).map(|c| c.to_ascii_lowercase()).collect();

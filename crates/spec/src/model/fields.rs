@@ -107,7 +107,7 @@ impl<'a> Fields<'a> {
         .map_err(|problem| self.locate(problem, name))
     }
 
-    /// Truth value under any of the names.
+    /// Boolean under any of the names.
     pub(super) fn flag(&self, names: &[&'static str]) -> Result<Option<bool>, Problem> {
         match self.lookup(names)? {
             None => Ok(None),

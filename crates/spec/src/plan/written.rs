@@ -54,6 +54,7 @@ impl PlanSpec {
             expert_imbalance: Some(plan.expert_imbalance),
             expert_capacity: plan.expert_capacity,
             document_length: plan.document_length,
+            document_length_cv: plan.document_length.map(|_| plan.document_length_cv),
             vocabulary_multiple: Some(plan.vocabulary_multiple),
         }
     }

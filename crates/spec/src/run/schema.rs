@@ -91,6 +91,6 @@ mod tests {
         let mut paths: Vec<String> = all.iter().map(super::super::Key::path).collect();
         paths.sort();
         paths.dedup();
-        assert_eq!(paths.len(), all.len(), "a key stands twice");
+        assert_eq!(paths.len(), all.len(), "a key occurs twice");
     }
 }

@@ -199,7 +199,7 @@ fn a_problem_found_late_still_has_its_line() {
     let problems = parse(&text, "run.toml").expect("readable").resolve_valid(none).expect_err("no cluster");
     assert_eq!(
         shown(&problems[0]),
-        "run.toml:4:10 `cluster.preset`: unknown cluster `dgx-h1000` | preset = \"dgx-h1000\" | did you mean `dgx-h100` or `dgx-a100` or `dgx-h200`?"
+        "run.toml:4:10 `cluster.preset`: unknown cluster `dgx-h1000` | preset = \"dgx-h1000\" | did you mean `dgx-h100`, `dgx-a100` or `dgx-h200`?"
     );
 }
 

@@ -41,7 +41,7 @@ pub enum Kind {
     Counts,
     /// A list of texts.
     Texts,
-    /// A quantity: a text with a unit; the strings are examples.
+    /// A quantity: a string with a unit; the strings are examples.
     Quantity(&'static [&'static str]),
     /// A number with an optional suffix, such as `"14.8T"`; the strings are examples.
     Amount(&'static [&'static str]),
@@ -52,7 +52,7 @@ impl Kind {
     pub fn expects(self) -> String {
         let quoted = |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         match self {
-            Self::Text => "a text".to_owned(),
+            Self::Text => "a string".to_owned(),
             Self::Count => "a whole number, 0 or more".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),

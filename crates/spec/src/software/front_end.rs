@@ -1,7 +1,7 @@
 //! Programs in front of a software generation that pass on only a part of its choices, as `catalog/front_ends.toml` has them.
 //!
-//! Responsible for: the one rule of what a launch file of such a program can set. Refuses to price or to forbid: a plan beyond it is still
-//! estimated, but no search ranks it for that file.
+//! Responsible for: the one rule for the settings that a launch file of such a program can have. Refuses to price or to forbid: a plan
+//! beyond it is still estimated, but no search ranks it for that file.
 
 use super::Offers;
 use crate::plan::{ContextKind, RecomputeModule};
@@ -47,7 +47,7 @@ pub fn front_end(id: &str) -> Option<&'static FrontEnd> {
 }
 
 impl FrontEnd {
-    /// What is left of a generation's offers.
+    /// Features of a generation that remain available.
     pub fn narrowed(&self, offers: &Offers) -> Offers {
         let both = |own: Option<bool>, offered: bool| offered && own.unwrap_or(true);
         let mut left = offers.clone();

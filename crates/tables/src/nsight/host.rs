@@ -25,7 +25,7 @@ const DOMAIN: i64 = 75;
 pub(super) struct Row {
     /// Process; 0 if not recorded.
     pub(super) process: i64,
-    /// Serialised thread identifier, which includes the process.
+    /// Serialized thread identifier, which includes the process.
     pub(super) thread: i64,
     /// Activity; its names are in [`Read::names`].
     pub(super) activity: HostActivity,

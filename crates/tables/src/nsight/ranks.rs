@@ -92,7 +92,7 @@ struct Rank<'r> {
     trace: RankTrace,
     /// Map from names of [`Read`] to names of the trace.
     names: BTreeMap<NameId, NameId>,
-    /// Threads by their serialised identifiers.
+    /// Threads by their serialized identifiers.
     threads: BTreeMap<i64, u32>,
     gpu: Vec<GpuActivity>,
     host: Vec<HostActivity>,

@@ -7,7 +7,7 @@ use railwright_profiler::trace::Device;
 use rusqlite::Result;
 use std::collections::BTreeMap;
 
-/// Process part of a serialised identifier (with its virtual machine); the lower 24 bits are the thread.
+/// Process part of a serialized identifier (with its virtual machine); the lower 24 bits are the thread.
 pub(super) fn process(global: i64) -> i64 {
     global & !0xff_ffff
 }

@@ -79,7 +79,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(railwright_cases::cases(48))]
 
     #[test]
     fn what_is_saved_comes_back(traces in proptest::collection::vec(a_trace(), 0..4)) {

@@ -5,8 +5,8 @@
 //!
 //! The bound. Let `T = F + B` be the times of one micro-batch on a stage, with `m` micro-batches and `p` stages. The first micro-batch
 //! passes all stages, and the rest of a stage's work follows the return of its gradient. Under 1F1B the pipeline takes at least `sum T +
-//! (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`, interleaved the same with the chunks of its warm-up, under GPipe `sum T + (m-1)
-//! T_s`, and under any schedule `m T_s`.
+//! (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`. Interleaved schedules have the same bound with the chunks of their warm-up.
+//! Under GPipe it is `sum T + (m-1) T_s`, and under any schedule `m T_s`.
 
 use super::division::Pricer;
 use railwright_calculator::evaluate::local_chunks;

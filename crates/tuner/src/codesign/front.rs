@@ -135,6 +135,8 @@ pub struct Codesign {
     pub refused: Vec<Refused>,
     /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
+    /// Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows.
+    pub unpriced_domains: Vec<u64>,
     /// Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
     /// Empty without simulation.
     pub contenders: Vec<usize>,
@@ -196,13 +198,14 @@ pub fn answer(
             }
         })
         .collect();
-    let is_priced = |domain: u64| is_priced(&scale_up_prices, usual_domain, domain);
-    let unpriced: Vec<u64> = sizes(&rows).into_iter().filter(|size| !is_priced(*size)).collect();
+    // The machine's own size is part of its price.
+    let is_priced = |domain: u64| domain <= usual_domain || scale_up_prices.contains_key(&domain);
+    let unpriced_domains: Vec<u64> = sizes(&rows).into_iter().filter(|size| !is_priced(*size)).collect();
     let compares_power = rows.iter().all(|row| row.watts.is_some());
-    mark(&mut rows, unpriced.is_empty(), compares_power);
+    mark(&mut rows, unpriced_domains.is_empty(), compares_power);
     cheapest(&mut rows, &is_priced);
-    if !unpriced.is_empty() {
-        let list = unpriced.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    if !unpriced_domains.is_empty() {
+        let list = unpriced_domains.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let message = format!(
             "larger scale-up domains ({list}) cost more than included: their prices are not published; set a scale-up price per device for each size"
         );
@@ -210,18 +213,15 @@ pub fn answer(
     }
     let classes = layouts.into_iter().zip(found).map(|(layout, found)| Class::new(layout, found)).collect();
     let contenders = Vec::new();
-    Codesign { rows, classes, refused: grid.refused, scale_up_prices, contenders, compares_power, warnings }
-}
-
-/// Tests whether the scale-up domains of a network have a price: the machine's `own` size is part of its price.
-pub(super) fn is_priced(prices: &BTreeMap<u64, Dollars>, own: u64, domain: u64) -> bool {
-    domain <= own || prices.contains_key(&domain)
-}
-
-impl Codesign {
-    /// Tests whether larger scale-up domains have no price, so that their cost per token is unknown.
-    pub fn has_unpriced_sizes(&self) -> bool {
-        self.warnings.iter().any(|warning| warning.id == "network-scale-up-unpriced")
+    Codesign {
+        rows,
+        classes,
+        refused: grid.refused,
+        scale_up_prices,
+        unpriced_domains,
+        contenders,
+        compares_power,
+        warnings,
     }
 }
 
@@ -263,9 +263,9 @@ fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
 /// The non-dominated rows. A row dominates if it is as cheap, has no more power, and is slower by at most a
 /// [`TIE`].
 ///
-/// Ties are not transitive: of three rows, each cheaper than the previous and slower by slightly less than a
-/// tie, the second is dominated and removes no other row, so the fastest stays. Dominating rows come first by
-/// dollars, watts, time and index, so one pass is sufficient, and every removed row is dominated by a member.
+/// Ties are not transitive. Take three rows, each cheaper than the previous and slower by slightly less than a tie. The second is dominated
+/// and removes no other row, so the fastest stays. Dominating rows come first by dollars, watts, time and index, so one pass is sufficient,
+/// and every removed row is dominated by a member.
 fn front(figures: &[Option<Figures>], same_size: bool) -> Vec<usize> {
     let mut order: Vec<(usize, Figures)> =
         figures.iter().enumerate().filter_map(|(index, figures)| figures.map(|f| (index, f))).collect();

@@ -88,7 +88,7 @@ impl Grid {
         let sizes = [axes.domains.len(), axes.kinds.len(), axes.oversubscriptions.len(), axes.speeds.len()];
         let all = sizes.iter().try_fold(1_usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
         if all > MOST_POINTS {
-            return Err(Problem::new(format!("{all} designs are more than {MOST_POINTS}"))
+            return Err(Problem::new(format!("{all} designs exceed the limit of {MOST_POINTS}"))
                 .hint("use fewer domains, kinds, oversubscriptions or speeds"));
         }
         let mut grid = Self { points: Vec::new(), refused: Vec::new(), classes: Vec::new() };

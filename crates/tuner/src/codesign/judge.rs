@@ -7,7 +7,7 @@
 //! the search: each network keeps its best plan in closed form.
 
 use super::fabric::{cluster_on, step_time};
-use super::front::{Codesign, Found, NoPlan, Row, is_priced};
+use super::front::{Codesign, Found, NoPlan, Row};
 use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
@@ -155,13 +155,11 @@ pub fn judge(
             && row.oversubscription == 1.0
             && row.domain == asked.machine.scale_up.domain_size;
     }
-    let own = asked.machine.scale_up.domain_size;
-    let priced = |row: &Row| is_priced(&answer.scale_up_prices, own, row.domain);
     let mut order: Vec<(usize, f64)> = answer
         .rows
         .iter()
         .enumerate()
-        .filter(|(_, row)| priced(row))
+        .filter(|(_, row)| !answer.unpriced_domains.contains(&row.domain))
         .filter_map(|(index, row)| Some((index, least_cost(row, asked)?)))
         .collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
@@ -223,7 +221,7 @@ pub fn judge(
         recorded(answer, index, outcome);
     }
     left_out.retain(|&index| answer.rows[index].simulated.is_none());
-    explain(answer, asked, &left_out);
+    explain(answer, &left_out);
     if !left_out.is_empty() {
         let more = left_out.len();
         let message =
@@ -235,13 +233,12 @@ pub fn judge(
 }
 
 /// Writes why a network has no simulated step.
-fn explain(answer: &mut Codesign, asked: &Judging<'_>, left_out: &[usize]) {
-    let own = asked.machine.scale_up.domain_size;
+fn explain(answer: &mut Codesign, left_out: &[usize]) {
     for (index, row) in answer.rows.iter_mut().enumerate() {
         if row.unsimulated != Some(Unsimulated::Stopped) {
             continue;
         }
-        row.unsimulated = Some(if !is_priced(&answer.scale_up_prices, own, row.domain) {
+        row.unsimulated = Some(if answer.unpriced_domains.contains(&row.domain) {
             Unsimulated::NoDomainPrice
         } else if closed_cost(row).is_none() {
             Unsimulated::NoDevicePrice
@@ -318,8 +315,8 @@ fn closed_cost(row: &Row) -> Option<f64> {
 }
 
 /// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at most `lowest` on another
-/// network. At longer ones the lower bound of its cost is above that. `c (t - m (t - r)) / f = lowest` at a cost in closed form of `c` for
-/// a step of `f`, of which `r` is not the network's, with the share `m` missed.
+/// network. At longer ones the lower bound of its cost is above that. It solves `c (t - m (t - r)) / f = lowest` for `t`. `c` is the cost
+/// of the step time `f` in closed form, of which `r` is not the network's; `m` is the missed share.
 fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
     let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
         return Seconds::new(f64::INFINITY);

@@ -73,7 +73,7 @@ fn most_carried(operation: Collective, group: &Group, ranks: u64, domain: u64, b
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(railwright_cases::cases(192))]
 
     /// For any placement of groups on domains, even or not, the closed form equals the flows on non-blocking fabrics. It counts the bytes
     /// that flows send through the busiest NIC.

@@ -31,7 +31,7 @@ pub(super) struct Prefix {
 
 /// Terms of a step's bound in addition to its passes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beside {
+pub(super) struct StepTerms {
     /// Fixed seconds.
     pub fixed: f64,
     /// Factor of jitter.
@@ -167,7 +167,7 @@ impl Prefix {
     }
 }
 
-impl Beside {
+impl StepTerms {
     /// The step's bound from that of its passes.
     pub(super) fn step(&self, passes: f64) -> f64 {
         (passes + self.fixed) * self.factor * ROUNDING

@@ -8,6 +8,7 @@ use super::counts::Counts;
 use super::strategy::Split;
 use railwright_calculator::software::{Offers, Software};
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{
     AttentionKernel, ContextKind, Overlap, Plan, PlanSpec, RankOrder, Recompute, RecomputeModule, Schedule,
@@ -306,7 +307,7 @@ fn base(
     };
     let length = spec.tokens_per_sequence(model);
     if spec.sequence_length.is_none() {
-        chosen.push(format!("sequences of {length} tokens"));
+        chosen.push(format!("sequences of {} tokens", human::whole(length)));
     }
     if spec.global_batch.is_none() && spec.batch_tokens.is_none() {
         let sequences = default_batch(length, cluster.devices);

@@ -13,7 +13,7 @@ mod rungs;
 
 use self::place::{Place, expand, treat};
 use self::rungs::Rungs;
-use super::bound::{Beside, Prefix};
+use super::bound::{Prefix, StepTerms};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
 use super::counts::divisors;
 use super::engine::{Search, Worker};
@@ -247,7 +247,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 oddities,
                 prefix: Prefix::new(search.model, &setting),
                 setting,
-                beside: Beside { fixed: fixed.get(), factor },
+                terms: StepTerms { fixed: fixed.get(), factor },
                 shapes: self.shapes.len(),
                 policies: Vec::new(),
             });
@@ -292,7 +292,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                     0,
                     &mut worker.scratch,
                 );
-                nodes.push(Node { bound: place.beside.step(passes), place: index, shape });
+                nodes.push(Node { bound: place.terms.step(passes), place: index, shape });
             }
         }
         nodes.sort_by(|a, b| a.bound.total_cmp(&b.bound).then((a.place, a.shape).cmp(&(b.place, b.shape))));
@@ -403,7 +403,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         let covered = layers.map_or(u64::MAX, |n| n.div_ceil(chunks));
         let (stages, scratch) = (self.degrees.pipeline, &mut worker.scratch);
         let passes = place.prefix.passes(shape, stages, micro_batches, recompute, covered, scratch);
-        place.beside.step(passes)
+        place.terms.step(passes)
     }
 
     /// One policy and sharding on increasing numbers of layers: from the first number that fits to the first that fits with free memory.

@@ -135,7 +135,7 @@ fn half_the_power_slows_products_by_its_cube_root_and_more_of_it_does_nothing() 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(railwright_cases::cases(12))]
 
     /// For any plan, all parts of the time sum to the whole.
     #[test]

@@ -31,7 +31,7 @@ pub struct Summary {
     pub tokens_per_second: f64,
     /// Tokens per second and device.
     pub tokens_per_second_per_device: f64,
-    /// Model FLOP utilisation as in every report: in the reported convention, of the peak of the compute format.
+    /// Model FLOP utilization as in every report: in the reported convention, of the peak of the compute format.
     pub model_flop_utilisation: f64,
     /// Memory on the stage with the largest need.
     pub memory: Bytes,
@@ -93,7 +93,7 @@ pub struct Difference {
     pub share: f64,
     /// Tokens per second after over before.
     pub speedup: f64,
-    /// Change of the utilisation. Runs of other compute formats have other peaks.
+    /// Change of the utilization. Runs of other compute formats have other peaks.
     pub model_flop_utilisation: f64,
     /// Change of the memory on the stage with the largest need.
     pub memory: Bytes,
@@ -120,7 +120,7 @@ pub(super) struct Priced {
     pub(super) notes: Vec<String>,
 }
 
-/// Summarises the estimate of a run.
+/// Summarizes the estimate of a run.
 pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
     let mut budget = run.clone();
     budget.training.tokens = Some(run.training.tokens.unwrap_or(TRILLION));

@@ -586,7 +586,7 @@ export interface Throughput {
   steps_per_day: number
 }
 /**
- * Utilisation of the compute units.
+ * Utilization of the compute units.
  */
 export interface Efficiency {
   /**
@@ -639,7 +639,7 @@ export interface Utilisation {
    */
   peak: number
   /**
-   * Utilisation (0 to 1).
+   * Utilization (0 to 1).
    */
   share: number
 }
@@ -1198,8 +1198,7 @@ export interface Comparison {
    */
   difference: number
   /**
-   * True if the measurement lies in the interval. `null` for figures without one.
-   */
+   * True if the measurement is inside the interval. `null` for figures without one. /
   inside: boolean | null
 }
 /**

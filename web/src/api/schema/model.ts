@@ -76,7 +76,7 @@ export type FeedForward =
  */
 export type Activation = 'gelu' | 'silu' | 'relu' | 'squared_relu'
 /**
- * A normalisation.
+ * A normalization.
  */
 export type Norm = 'layer_norm' | 'rms_norm'
 /**

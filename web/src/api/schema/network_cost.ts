@@ -867,8 +867,7 @@ export interface Purchase {
    */
   discarded: number
   /**
-   * Lower bound on links of today whose ends move; `null` if the topology has no rule for it.
-   */
+   * Lower bound on today's links to reconnect; `null` if the topology has no rule for it. /
   moved_links: number | null
 }
 /**

@@ -203,7 +203,7 @@ export interface ProfileAnswer {
    */
   flop_per_step: number | null
   /**
-   * Model FLOPs utilisation (0 to 1), if known.
+   * Model FLOPs utilization (0 to 1), if known.
    */
   utilisation: number | null
   /**

@@ -358,7 +358,7 @@ export interface Ranked {
   costlier: number | null
   step_time_interval: Interval
   /**
-   * Model FLOPs utilisation in the full attention convention, against the compute format's peak.
+   * Model FLOPs utilization in the full attention convention, against the compute format's peak.
    */
   mfu: number | null
   /**
@@ -680,7 +680,7 @@ export interface TimeBreakdown {
    */
   optimizer: number
   /**
-   * Fixed per step: data, logging, synchronisation. Unit: s.
+   * Fixed per step: data, logging, synchronization. Unit: s.
    */
   fixed: number
   /**

@@ -227,7 +227,7 @@ export interface Row {
    */
   tokens_per_second: number
   /**
-   * Model FLOPs utilisation in the full attention convention, against the compute format's peak.
+   * Model FLOPs utilization in the full attention convention, against the compute format's peak.
    */
   mfu: number | null
   /**

@@ -100,7 +100,7 @@ export interface Summary {
    */
   tokens_per_second_per_device: number
   /**
-   * Model FLOP utilisation as in every report: in the reported convention, of the peak of the compute format.
+   * Model FLOP utilization as in every report: in the reported convention, of the peak of the compute format.
    */
   model_flop_utilisation: number
   /**
@@ -288,7 +288,7 @@ export interface Difference {
    */
   speedup: number
   /**
-   * Change of the utilisation. Runs of other compute formats have other peaks.
+   * Change of the utilization. Runs of other compute formats have other peaks.
    */
   model_flop_utilisation: number
   /**

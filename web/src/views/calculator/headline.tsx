@@ -1,4 +1,4 @@
-// Key figures: time, utilisation, throughput, memory, days, money, energy. With two scenarios, both and their difference. Every number
+// Key figures: time, utilization, throughput, memory, days, money, energy. With two scenarios, both and their difference. Every number
 // shows its origin on hover.
 import type { ComponentChildren } from 'preact'
 import type { Estimate } from '../../api/answers'

@@ -1,4 +1,4 @@
-// A training log: iteration times, utilisation, slow reports, pauses, restarts. Responsible for: the open log, its accelerator, and the
+// A training log: iteration times, utilization, slow reports, pauses, restarts. Responsible for: the open log, its accelerator, and the
 // tables. `log` parses the file.
 import { useSignal } from '@preact/signals'
 import type { Accelerator } from '../../api/answers'

@@ -19,12 +19,12 @@ import { runParameters } from '../search/question'
 import type { DesignAnswer, DesignRow } from './answer'
 import { Front } from './codesign-front'
 import { DesignRows } from './codesign-rows'
-import { unpricedSizes, usedBy } from './codesign-scope'
+import { usedBy } from './codesign-scope'
 import { DesignVerdict } from './codesign-verdict'
 import { useTopologies } from './design-keys'
 import { topologyOptions } from './fields'
 import { NeedsRun } from './needs-run'
-import { ownCluster, useOwnCluster } from './own-cluster'
+import { useOwnCluster } from './own-cluster'
 import { PRICES, ScaleUpPrices, priceArguments, priced, pricesOf } from './scale-up-prices'
 import { PriceList, priceList } from './price-list'
 import { parameter, setParameter } from './state'
@@ -79,7 +79,7 @@ export function CodesignDesk() {
   const outdated = answer && !state.running && state.of !== identity('network/design', asked)
   // What was searched is known of the question that is shown.
   const rows = outdated ? undefined : answer?.rows
-  const unpriced = unpricedSizes(answer, ownCluster()?.scale_up.domain_size)
+  const unpriced = answer?.unpriced_domains ?? []
   return (
     <>
       <section class="panel scope" aria-label={texts.scope}>

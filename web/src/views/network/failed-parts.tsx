@@ -7,6 +7,7 @@ import { NumberInput, Removable } from '../../ui/amounts'
 import type { ShowAnswer } from './answer'
 import { type Failed, free, kindsOf, partsOf, textOf } from './failures-of-parts'
 import { designFlags, kind } from './state'
+import { RemoveButton } from '../../ui/remove'
 import * as texts from '../../words/network'
 
 export function FailedParts({ value, onChange }: { readonly value: string; readonly onChange: (value: string | undefined) => void }) {
@@ -33,9 +34,7 @@ export function FailedParts({ value, onChange }: { readonly value: string; reado
               onDone={(next) => set(rows.map((one, place) => (place === at ? { ...one, number: next === null ? '' : plain(next) } : one)))}
             />
             {known && <span class="unit">{texts.ofCount(count(known.count))}</span>}
-            <button type="button" class="button quiet icon" aria-label={texts.removePart(title, row.number)} onClick={remove}>
-              ✕
-            </button>
+            <RemoveButton label={texts.removePart(title, row.number)} onClick={remove} />
           </div>
         )
       })}

@@ -3,6 +3,7 @@
 import { COUNT, DOLLARS, plain } from '../../state/amounts'
 import { type Pair, chosenPairs, pairsOf, pairsText } from '../../state/settings'
 import { NumberInput, Removable } from '../../ui/amounts'
+import { RemoveButton } from '../../ui/remove'
 import * as texts from '../../words/network'
 
 interface Props {
@@ -48,9 +49,7 @@ export function ScaleUpPrices({ value, unpriced, onChange }: Props) {
               label={texts.priceOfSize(size)}
               onDone={(next) => change(at, [size, next === null ? '' : plain(next)])}
             />
-            <button type="button" class="button quiet icon" aria-label={texts.removePrice(size)} onClick={remove}>
-              ✕
-            </button>
+            <RemoveButton label={texts.removePrice(size)} onClick={remove} />
           </div>
         )
       })}

@@ -4,6 +4,7 @@ import type { Arguments } from '../../api/ask'
 import { type Dimension, useDimensions } from './dimensions'
 import { type Restriction, isRange, restrictionsOf, textOf, toggled } from './narrowing'
 import { planName } from './strategy'
+import { RemoveButton } from '../../ui/remove'
 import * as texts from '../../words/parts'
 
 /** Number of values above which only the ends are chosen. */
@@ -94,9 +95,7 @@ function Values({ restriction, dimension, onChange, onRemove }: ValuesProps) {
         ))
       )}
       {restriction.values.length === 0 && <span class="muted">{texts.anyValueUntilOneIsChosen}</span>}
-      <button type="button" class="button quiet icon" aria-label={texts.removeSetting(dimension.flag)} onClick={onRemove}>
-        ✕
-      </button>
+      <RemoveButton label={texts.removeSetting(dimension.flag)} onClick={onRemove} />
     </div>
   )
 }

@@ -1,6 +1,7 @@
 // Which changes are compared: presets, a change composed of settings, chips of what was chosen.
 import { Composer } from './composer'
 import { PRESETS, changes, setChanges, titleOf, toggle } from './changes'
+import { RemoveButton } from '../../ui/remove'
 import * as texts from '../../words/whatif'
 
 export function Picker() {
@@ -37,9 +38,7 @@ export function Picker() {
           {chosen.map((one) => (
             <li key={one}>
               <span title={one}>{titleOf(one)}</span>
-              <button type="button" class="button quiet icon" aria-label={texts.remove(one)} onClick={() => toggle(one)}>
-                ✕
-              </button>
+              <RemoveButton label={texts.remove(one)} onClick={() => toggle(one)} />
             </li>
           ))}
         </ul>

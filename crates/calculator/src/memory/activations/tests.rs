@@ -140,8 +140,8 @@ fn a_token_in_a_layer_of_eight_experts_by_hand() {
 
 #[test]
 fn a_token_in_a_layer_of_latent_attention_by_hand() {
-    // DeepSeek-V3: h 7,168, latents of 1,536 and 512 and a rotated key of 64, 128 heads of 192 and 128, 8 of 256 experts of 2,048
-    // and one that all share.
+    // DeepSeek-V3: h 7,168; latents of 1,536 and 512 and a rotated key of 64; 128 heads of 192 and 128; 8 of 256 experts of 2,048, and one
+    // shared expert.
     let hidden = 2.0 * 7168.0;
     let latents = 2.0 * (2.0 * (1536.0 + 512.0) + 64.0);
     let up_projected = 2.0 * 128.0 * (192.0 + 192.0 + 128.0);

@@ -78,7 +78,7 @@ pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<MemoryPick> 
     })
 }
 
-/// Summarises selections.
+/// Summarizes selections.
 pub(super) fn total(picks: &[&MemoryPick]) -> MemoryTotal {
     let regrets: Vec<f64> = picks.iter().filter_map(|p| p.regret).collect();
     let within = regrets.iter().filter(|r| **r <= super::TARGETS.tail).count();

@@ -50,7 +50,7 @@ impl Measured {
         if named.iter().all(|list| list.is_empty()) {
             let problem = Problem::new("no measurements to calibrate with");
             return Err(problem
-                .hint("name traces, logs of nccl-tests (--nccl-tests), tables of micro-benchmarks (--operators) or step times (--step)")
+                .hint("pass traces, logs of nccl-tests (--nccl-tests), tables of micro-benchmarks (--operators) or step times (--step)")
                 .into());
         }
         let tables = profiled::tables(&arguments.reading)?;

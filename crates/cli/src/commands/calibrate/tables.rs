@@ -37,7 +37,7 @@ impl Answer for Calibrated {
             format!("weighted by time; after: with {}, fitted to {}", self.calibration.file, self.sources())
         };
         lines(&mut document, "Operators and collectives", &against, &self.lines);
-        lines(&mut document, "Held out", "on held-out measurements", &self.held_out);
+        lines(&mut document, "Held out", "errors on measurements that were not fitted", &self.held_out);
         steps(&mut document, &self.steps);
         super::shown::figures(&mut document, &self.calibration);
         let bullets: Vec<Cell> = self
@@ -138,7 +138,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
     }
     document.heading_with(title, remark);
     let columns = vec![
-        Column::words("what"),
+        Column::words("kind"),
         Column::words("measured"),
         Column::numbers("shapes").expendable(3),
         Column::numbers("samples"),

@@ -169,7 +169,7 @@ fn change(document: &mut Document, checked: &Checked) {
         if (low..=high).contains(&before.step_time_s) {
             document.paragraph(Cell::new(
                 format!(
-                    "The step time before lies inside the 90% interval after ({} to {}). Errors of both predictions are mostly \
+                    "The earlier step time is inside the 90% interval of the new one ({} to {}). Errors of both predictions are mostly \
                      shared, so `railwright whatif` gives the interval of the difference.",
                     human::seconds(Seconds::new(low)),
                     human::seconds(Seconds::new(high))

@@ -116,7 +116,7 @@ pub(super) fn run(
     let sides = match (kinds, &arguments.second) {
         ([_, Some(Kind::Log)], Some(second)) if kinds[0] == Some(Kind::Log) => {
             let how = "it applies to a prediction: pass one log, with `--launch FILE` for its run";
-            arguments.beside.without_run(how)?;
+            arguments.run_settings.without_run(how)?;
             [measured(&arguments.first, None, printer)?, measured(second, None, printer)?]
         }
         ([_, Some(_)], Some(second)) => {

@@ -147,7 +147,7 @@ pub(super) fn run(
 pub(super) fn run_arguments(arguments: &args::Compare) -> args::RunArguments {
     let flag = |path: &String| ("--calibration".to_owned(), "cluster.calibration".to_owned(), path.clone());
     let settings = arguments.calibration.iter().map(flag).collect();
-    let mut run_arguments = arguments.beside.run("");
+    let mut run_arguments = arguments.run_settings.run("");
     run_arguments.flags.settings.extend::<Vec<_>>(settings);
     run_arguments
 }

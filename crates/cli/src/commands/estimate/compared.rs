@@ -5,7 +5,7 @@
 
 use crate::args::Arguments;
 use crate::commands;
-use crate::commands::serve::{Asker, line_of};
+use crate::commands::serve::{Caller, line_of};
 use crate::exit::Failure;
 use crate::printer::{Listener, Printer};
 use crate::run::spelled::called;
@@ -86,7 +86,7 @@ fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
             |problem: Problem| if problem.place.is_some() { problem } else { problem.in_file("--compare") };
         Failure::Input(problems.into_iter().map(place).collect())
     };
-    let (Arguments { command, .. }, line) = line_of(words, given, None, Asker::Page).map_err(refused)?;
+    let (Arguments { command, .. }, line) = line_of(words, given, None, Caller::Page).map_err(refused)?;
     let listener = Listener::new(Arc::default());
     let outcome = commands::run(&command, &Printer::with_listener(Arc::clone(&listener)))?;
     let answer: Value = serde_json::from_str(&listener.take())

@@ -247,7 +247,7 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     let remark = format!("{who}, per step; ranks/domains; bus bandwidth as in nccl-tests");
     document.heading_with("communication", remark);
     let columns = vec![
-        Column::words("what"),
+        Column::words("kind"),
         Column::words("operation"),
         Column::numbers("ranks").expendable(4),
         Column::numbers("bytes").expendable(3),

@@ -1,4 +1,4 @@
-//! What an exported file describes once it is read back: the run that was priced, or another one.
+//! Comparison of an exported file, read back, with the priced run.
 //!
 //! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
 //! own defaults apply to the others. Refuses to judge files that no reader reads alone.
@@ -54,7 +54,7 @@ pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option
         )
     };
     Some(format!(
-        "the file describes another run than was priced: {} as written, {} as planned",
+        "the file describes a different run: {} as written, {} as planned",
         words(&after),
         words(&before)
     ))

@@ -158,7 +158,7 @@ impl Answer for Shown {
             ]);
         }
         if !model.left_out.is_empty() {
-            document.pairs(vec![("left out", model.left_out.join(", ").into())]);
+            document.pairs(vec![("excluded", model.left_out.join(", ").into())]);
         }
         if !model.notes.is_empty() {
             document.heading("notes of the reader");

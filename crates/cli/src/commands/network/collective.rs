@@ -148,7 +148,7 @@ fn device(number: u64) -> Result<u32, Problem> {
         .ok()
         .filter(|number| u64::from(*number) <= railwright_network::topology::MOST_DEVICES)
         .ok_or_else(|| {
-            Problem::new(format!("{number} devices exceed what a network can have")).in_file("--gpus")
+            Problem::new(format!("{number} devices exceed the maximum of a network")).in_file("--gpus")
         })
 }
 

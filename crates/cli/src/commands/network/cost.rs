@@ -90,8 +90,8 @@ fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
         Cell::new(super::dashed(&text), Tone::Doubtful)
     });
-    let words = "discarded: parts without a place in the larger network; links moved: links of today with another end \
-                 there, at least";
+    let words = "discarded: parts not used in the larger network; links moved: minimum number of today's links to \
+                 reconnect";
     refused.chain((!grown.designs.is_empty()).then(|| Cell::from(words))).collect()
 }
 
@@ -516,7 +516,7 @@ impl Compared {
         }));
         if self.cluster.tokens_per_second.is_some() || self.run.is_some() {
             remarks.push(Cell::from(format!(
-                "per M tokens: network paid over {} years, electricity at {} for a kWh, PUE {}",
+                "per M tokens: network paid over {} years, electricity at {} per kWh, PUE {}",
                 self.cluster.years,
                 human::dollars(self.cluster.electricity_price),
                 self.cluster.power_usage_effectiveness

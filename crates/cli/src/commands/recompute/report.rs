@@ -135,7 +135,7 @@ impl Recompute {
                 .uniform_any
                 .as_ref()
                 .filter(|any| answer.uniform.as_ref() != Some(any))
-                .map(|v| ("best on all stages, any", v)),
+                .map(|v| ("best on all stages, any policy", v)),
             answer.best.as_ref().map(|v| ("best", v)),
         ];
         let row = |(name, v): (&str, &Variant)| {
@@ -252,7 +252,7 @@ impl Recompute {
                 Column::numbers("chosen"),
                 Column::numbers("recompute"),
                 Column::numbers("of pass").expendable(1),
-                Column::prose("what"),
+                Column::prose("policy"),
             ],
             rows: rows.collect(),
         });

@@ -128,7 +128,7 @@ impl Answered {
             counted_as(counters.enumerated, "strategy", "strategies"),
             counted_as(counters.invalid, "combination is", "combinations are")
         );
-        let fitting = format!("fitting with probability of at least {}", self.fit_probability);
+        let fitting = format!("with a fit probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
             let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };
             document.spans(vec![
@@ -140,13 +140,9 @@ impl Answered {
         if let Some((first, second)) = self.pareto {
             let (shown, found) = (self.shown.len() as u64, self.found as u64);
             let layouts = if shown < found {
-                format!(
-                    "{} of {} layouts, spread over the front, that",
-                    human::whole(shown),
-                    human::whole(found)
-                )
+                format!("{} layouts, spread over the {}", human::whole(shown), human::whole(found))
             } else {
-                format!("{} that", counted_as(found, "layout", "layouts"))
+                counted_as(found, "layout", "layouts")
             };
             let text = format!(
                 " on the Pareto front of {} and {}, of {searched}, {fitting}",
@@ -539,7 +535,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
             let more = if slower.behind < 0.0 { "less" } else { "more" };
             document.spans(vec![
                 Cell::new(word, tone),
-                format!(": {step} a step, {lag} {more} per token, with {}", answer.layout).into(),
+                format!(": {step} per step, {lag} {more} per token, with {}", answer.layout).into(),
             ]);
             let parts: Vec<String> = slower
                 .differences

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 /// Origin of a request; determines the allowed commands and arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asker {
+pub(crate) enum Caller {
     /// A web UI or another program, over HTTP or inside a page: nothing is written.
     Page,
     /// A program that links this one, with the rights of its own process: all arguments except those of the terminal.
@@ -35,16 +35,16 @@ pub(super) fn commands() -> &'static Command {
 }
 
 /// The available subcommands of a command.
-pub(super) fn asked(command: &Command, asker: Asker) -> impl Iterator<Item = &Command> {
+pub(super) fn asked(command: &Command, caller: Caller) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(move |one| {
-        !TERMINAL.contains(&one.get_name()) && (asker == Asker::Linked || !WRITE.contains(&one.get_name()))
+        !TERMINAL.contains(&one.get_name()) && (caller == Caller::Linked || !WRITE.contains(&one.get_name()))
     })
 }
 
 /// The arguments that a request may set.
-pub(super) fn settable(command: &Command, asker: Asker) -> impl Iterator<Item = &Arg> {
+pub(super) fn settable(command: &Command, caller: Caller) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(move |argument| {
-        !NOT_SET.contains(&argument.get_id().as_str()) && (asker == Asker::Linked || !writes(argument))
+        !NOT_SET.contains(&argument.get_id().as_str()) && (caller == Caller::Linked || !writes(argument))
     })
 }
 
@@ -81,11 +81,11 @@ pub(super) fn key_of(argument: &Arg) -> Option<&'static Key> {
 }
 
 /// The command of some words.
-pub(super) fn find(path: &[String], asker: Asker) -> Result<&'static Command, Reply> {
+pub(super) fn find(path: &[String], caller: Caller) -> Result<&'static Command, Reply> {
     let mut command = commands();
     for word in path {
-        let Some(inner) = asked(command, asker).find(|one| one.get_name() == word) else {
-            let names: Vec<&str> = asked(command, asker).map(Command::get_name).collect();
+        let Some(inner) = asked(command, caller).find(|one| one.get_name() == word) else {
+            let names: Vec<&str> = asked(command, caller).map(Command::get_name).collect();
             let list = format!("there are {}", names.join(", "));
             let hint = did_you_mean(word, names.iter().copied(), &list);
             let word = human::shorten(word);
@@ -94,7 +94,7 @@ pub(super) fn find(path: &[String], asker: Asker) -> Result<&'static Command, Re
         command = inner;
     }
     if command.get_subcommands().next().is_some() || path.is_empty() {
-        let names: Vec<&str> = asked(command, asker).map(Command::get_name).collect();
+        let names: Vec<&str> = asked(command, caller).map(Command::get_name).collect();
         let problem = Problem::new(format!("`{}` needs another word", path.join("/")));
         return Err(Reply::Unknown(problem.hint(format!("there are {}", names.join(", ")))));
     }

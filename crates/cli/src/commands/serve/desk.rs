@@ -2,7 +2,7 @@
 //!
 //! Responsible for: one command line for each request, run as at the terminal, with its output unchanged. Computes nothing itself.
 
-use super::catalogue::Asker;
+use super::catalogue::Caller;
 use super::kept::Kept;
 use super::line::{self, Line};
 use super::openapi;
@@ -66,7 +66,7 @@ impl Commands {
 
 impl Desk for Commands {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
-        let words = match line::of(question, Asker::Page) {
+        let words = match line::of(question, Caller::Page) {
             Ok(words) => words,
             Err(reply) => return reply,
         };
@@ -94,7 +94,7 @@ impl Desk for Commands {
     }
 
     fn openapi(&self) -> Bytes {
-        Bytes::from(openapi::text(Asker::Page))
+        Bytes::from(openapi::text(Caller::Page))
     }
 
     fn start(&self) -> Value {

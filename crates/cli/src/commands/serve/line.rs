@@ -3,7 +3,7 @@
 //! Responsible for: arguments that the command-line parser reads exactly as the request. Has the errors of
 //! the parser.
 
-use super::catalogue::{Asker, commands, find};
+use super::catalogue::{Caller, commands, find};
 use super::output_format::output_format;
 use super::words::Words;
 use crate::args::Arguments;
@@ -53,14 +53,14 @@ impl Asked {
 }
 
 /// The words of a request, or an error reply.
-pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
-    let command = find(&question.command, asker)?;
+pub(super) fn of(question: &Question, caller: Caller) -> Result<Asked, Reply> {
+    let command = find(&question.command, caller)?;
     let mut words = Words::default();
     for word in std::iter::once("railwright").chain(question.command.iter().map(String::as_str)) {
         words.parsed.push(word.to_owned());
         words.typed.push(word.to_owned());
     }
-    let mut problems = words.arguments(command, question, asker);
+    let mut problems = words.arguments(command, question, caller);
     let (media, flags) = match output_format(command, question.format.as_deref()) {
         Ok(output_format) => output_format,
         Err(problem) => {

@@ -3,7 +3,7 @@
 //! Responsible for: a path for every command, its arguments as typed properties with their help, and the other endpoints. Excludes fields
 //! of results: see their schemas in `docs/reference/schema`.
 
-use super::catalogue::{Asker, asked, commands, key_of, name_of, settable};
+use super::catalogue::{Caller, asked, commands, key_of, name_of, settable};
 use super::output_format::forms;
 use clap::{Arg, ArgAction, Command};
 use railwright_spec::run::{Key, Kind};
@@ -14,17 +14,17 @@ use std::any::TypeId;
 pub(super) const VERSION: u32 = 1;
 
 /// The whole description, as in `docs/reference/openapi.json`.
-pub(crate) fn text(asker: Asker) -> String {
-    let mut text = serde_json::to_string_pretty(&document(asker)).unwrap_or_default();
+pub(crate) fn text(caller: Caller) -> String {
+    let mut text = serde_json::to_string_pretty(&document(caller)).unwrap_or_default();
     text.push('\n');
     text
 }
 
-fn document(asker: Asker) -> Value {
+fn document(caller: Caller) -> Value {
     let mut paths = Map::new();
     let mut schemas = schemas();
-    describe(commands(), asker, &mut Vec::new(), &mut paths, &mut schemas);
-    paths.extend(beside());
+    describe(commands(), caller, &mut Vec::new(), &mut paths, &mut schemas);
+    paths.extend(fixed_paths());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -48,30 +48,30 @@ fn document(asker: Asker) -> Value {
 /// Adds the paths of a command and of its subcommands.
 fn describe(
     command: &Command,
-    asker: Asker,
+    caller: Caller,
     words: &mut Vec<String>,
     paths: &mut Map<String, Value>,
     schemas: &mut Value,
 ) {
-    let mut inner = asked(command, asker).peekable();
+    let mut inner = asked(command, caller).peekable();
     if inner.peek().is_none() && !words.is_empty() {
         paths.insert(
             format!("/api/v1/{}", words.join("/")),
-            json!({ "post": operation(command, asker, words, schemas) }),
+            json!({ "post": operation(command, caller, words, schemas) }),
         );
     }
     for one in inner {
         words.push(one.get_name().to_owned());
-        describe(one, asker, words, paths, schemas);
+        describe(one, caller, words, paths, schemas);
         words.pop();
     }
 }
 
-fn operation(command: &Command, asker: Asker, words: &[String], schemas: &mut Value) -> Value {
+fn operation(command: &Command, caller: Caller, words: &[String], schemas: &mut Value) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut sections: Vec<&str> = Vec::new();
-    for argument in settable(command, asker) {
+    for argument in settable(command, caller) {
         match key_of(argument) {
             None => {
                 properties.insert(name_of(argument), described(argument, of_argument(argument), None));
@@ -247,7 +247,7 @@ fn of_argument(argument: &Arg) -> Value {
 }
 
 /// Endpoints other than commands.
-fn beside() -> Map<String, Value> {
+fn fixed_paths() -> Map<String, Value> {
     let problems = json!({ "$ref": "#/components/responses/Problems" });
     let job = json!({ "name": "job", "in": "path", "required": true, "schema": { "type": "string" } });
     let content = |schema: Value| json!({ "application/json": { "schema": schema } });
@@ -341,7 +341,7 @@ fn schemas() -> Value {
                 "hint": text(),
                 "remedies": {
                     "type": "array",
-                    "description": "Settings each of which makes the problem go away",
+                    "description": "Settings that each resolve the problem",
                     "items": {
                         "type": "object",
                         "properties": { "key": { "type": "string" }, "value": { "type": "string" } },

@@ -3,7 +3,7 @@
 //! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag. Values of another kind than the
 //! argument's, and arguments that may not be set, are errors.
 
-use super::catalogue::{Asker, is_called, key_of, name_of, settable, writes};
+use super::catalogue::{Caller, is_called, key_of, name_of, settable, writes};
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
 use railwright_server::Question;
@@ -11,7 +11,7 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde_json::Value;
 
-/// The most values of a list.
+/// Maximum number of values in a list.
 const MOST: usize = 10_000;
 
 /// Maximum number of arguments of a request: more than any command has.
@@ -28,7 +28,12 @@ pub(super) struct Words {
 
 impl Words {
     /// Converts the arguments of a request to words.
-    pub(super) fn arguments(&mut self, command: &Command, question: &Question, asker: Asker) -> Vec<Problem> {
+    pub(super) fn arguments(
+        &mut self,
+        command: &Command,
+        question: &Question,
+        caller: Caller,
+    ) -> Vec<Problem> {
         let mut problems = Vec::new();
         if question.arguments.len() > MOST_ARGUMENTS {
             return vec![Problem::new(format!("a request has at most {MOST_ARGUMENTS} arguments"))];
@@ -39,7 +44,7 @@ impl Words {
                 continue;
             }
             match command.get_arguments().find(|argument| is_called(argument, name)) {
-                Some(argument) if settable(command, asker).any(|one| one.get_id() == argument.get_id()) => {
+                Some(argument) if settable(command, caller).any(|one| one.get_id() == argument.get_id()) => {
                     if given.iter().any(|(known, ..)| known.get_id() == argument.get_id()) {
                         let message = format!("`{}` is set twice, under different names", name_of(argument));
                         problems.push(Problem::new(message).at_key(human::shorten(name)));
@@ -47,7 +52,7 @@ impl Words {
                     given.push((argument, name, value));
                 }
                 Some(argument) => problems.push(refused(argument, name)),
-                None => problems.push(unknown(command, name, asker)),
+                None => problems.push(unknown(command, name, caller)),
             }
         }
         let mut missing = None;
@@ -110,15 +115,15 @@ fn refused(argument: &Arg, name: &str) -> Problem {
     } else if matches!(argument.get_id().as_str(), "format" | "json") {
         Problem::new("the output format is not an argument").hint("such as `\"format\": \"csv\"`")
     } else {
-        Problem::new("this option applies to the terminal").hint("leave it out")
+        Problem::new("this option applies to the terminal only").hint("leave it out")
     };
     problem.at_key(human::shorten(name))
 }
 
-fn unknown(command: &Command, name: &str, asker: Asker) -> Problem {
-    let mut names: Vec<String> = settable(command, asker).map(name_of).collect();
+fn unknown(command: &Command, name: &str, caller: Caller) -> Problem {
+    let mut names: Vec<String> = settable(command, caller).map(name_of).collect();
     names.extend(
-        settable(command, asker)
+        settable(command, caller)
             .flat_map(|one| one.get_visible_aliases().unwrap_or_default())
             .map(str::to_owned),
     );

@@ -187,7 +187,7 @@ fn memory(total: &MemoryTotal) -> Table {
         columns: vec![
             Column::numbers("sweeps"),
             Column::numbers("rows out of memory"),
-            Column::numbers("picks out of memory"),
+            Column::numbers("choices out of memory"),
             Column::numbers("most tries").expendable(2),
             Column::numbers("nothing fits"),
             Column::numbers("false alarms").expendable(1),

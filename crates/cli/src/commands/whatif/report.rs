@@ -76,7 +76,7 @@ fn best(rehearsed: &Rehearsed) -> String {
 
 fn comparison(rehearsed: &Rehearsed) -> Table {
     let columns = vec![
-        Column::words("what"),
+        Column::words("case"),
         Column::numbers("step time"),
         Column::numbers("change"),
         Column::numbers("tokens/s/GPU").expendable(2),

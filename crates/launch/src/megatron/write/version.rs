@@ -1,6 +1,6 @@
 //! Releases of Megatron-LM that lack some of the flags of the newest version.
 //!
-//! Responsible for: a script that the parser of a release accepts, from a table of facts made by its own parser
+//! Responsible for: a script that the parser of a release accepts. Its facts are a table made by that parser
 //! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that only earlier releases check. A missing flag that determines
 //! the trained model or its division is an error. Flags that only save time are omitted and listed.
 

@@ -1,7 +1,7 @@
 //! Flows that a lossless network may delay: an upper bound of their end with congested receivers.
 //!
-//! Responsible for: links at which senders converge with more than twice the capacity, the links that pauses spread to, and the latest end
-//! of the flows on them. Does not estimate when such a flow ends within the bounds: that depends on buffers, thresholds and congestion
+//! Responsible for: links at which senders converge with more than twice the capacity; the links that pauses spread to; the latest end of
+//! the flows on them. Does not estimate when such a flow ends within the bounds: that depends on buffers, thresholds and congestion
 //! control.
 //!
 //! **Method.** At the time when most flows cross a link, each offers its share of the fullest link before it. If the sum exceeds twice the

@@ -66,7 +66,7 @@ fn rates(spec: &DesignSpec, failed: &[Part], pairs: &[(u32, u32)]) -> Option<(Ve
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(railwright_cases::cases(128))]
 
     #[test]
     fn rates_on_random_designs_are_those_of_the_definition(

@@ -79,7 +79,7 @@ fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(railwright_cases::cases(96))]
 
     #[test]
     fn routes_around_broken_parts_are_whole(

@@ -7,7 +7,7 @@ use crate::topology::{Detail, Topology};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(384))]
+    #![proptest_config(railwright_cases::cases(384))]
 
     /// Random trees with random broken parts: every exchange takes equally long on links pooled by class and on single links.
     #[test]

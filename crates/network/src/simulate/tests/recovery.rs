@@ -70,7 +70,7 @@ fn port_of(design: &Design, device: u32) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(railwright_cases::cases(256))]
 
     /// For any traffic, a NIC with a failed port is no slower than no NIC. It may be faster than a whole one
     /// on oversubscribed trees: traffic along other rails passes fewer congested links.

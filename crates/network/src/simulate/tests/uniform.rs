@@ -18,7 +18,7 @@ fn in_pairs(class: &Class, design: &Design) -> Class {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(railwright_cases::cases(48))]
 
     /// Every kind of tree, every forwarding, groups at any stride: 64 to 256 members.
     #[test]

@@ -1,7 +1,7 @@
 //! A folded Clos with broken cables, with equivalent switches pooled.
 //!
-//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part, and the graph with one node per class
-//! and one link for the intact cables between two classes, failed ones separate. Does not choose routes.
+//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part; the graph with one node per class. The
+//! intact cables between two classes are one link, and failed ones are separate. Does not choose routes.
 //!
 //! Classes are the coarsest equitable partition that keeps leaves apart (colour refinement). Sprayed packets
 //! are distributed evenly over the switches of a class for any failures: each switch reaches the same leaves

@@ -180,8 +180,9 @@ impl Fabric<'_> {
     }
 
     /// D-mod-k between pods. The receiver's port chooses a spine of its pod and a link from there to its leaf. Its leaf and that link
-    /// choose the spine's uplink: no two receivers of a pod share one. That link leads to a core. The sender's pod reaches it by the link
-    /// with the same index among its links to the core, so that receivers with a common core do not collide on the way up either.
+    /// choose the spine's uplink: no two receivers of a pod share one. That link leads to a core. The sender's pod reaches the core by the
+    /// link with the same index among its links to the core. Receivers with a common core therefore do not collide on the upward links
+    /// either.
     fn by_destination(&self, ends: &Ends) -> Vec<Shares> {
         let clos = self.clos;
         let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));

@@ -318,9 +318,9 @@ fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     (most(&|layer| layer == Layer::Global), most(&|_| true))
 }
 
-/// Kim et al., section 4.2 with figure 8(b): if every group sends to one other, minimal routing reaches 1/(a h) of the bandwidth, "the
-/// single channel" between the two, and Valiant's somewhat under a half. In closed form: 32 messages on one link; or, over 31 third groups
-/// and each link once as the first and once as the second half of a detour, 2 * 32 / 31.
+/// Kim et al., section 4.2 with figure 8(b): every group sends to one other. Minimal routing reaches 1/(a h) of the bandwidth, "the single
+/// channel" between the two. Valiant's routing reaches somewhat under a half. In closed form: 32 messages on one link; or, over 31 third
+/// groups and each link once as the first and once as the second half of a detour, 2 * 32 / 31.
 #[test]
 fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
     let (minimal, valiant) = (kims_dragonfly(Routing::Spray), kims_dragonfly(Routing::Valiant));

@@ -17,7 +17,7 @@ use super::grouped::merged;
 /// thousands of ranks within the memory of a computer. Messages of neighbouring devices use the adjacent routes.
 const PATHS: u64 = 64;
 
-/// What a network of groups has on the way from one switch to another.
+/// Links of a network of groups between two switches.
 struct Groups<'a> {
     count: u64,
     between: &'a dyn Fn(u64, u64) -> &'a [Crossing],

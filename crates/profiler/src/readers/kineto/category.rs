@@ -1,6 +1,6 @@
 //! Interpretation of event categories.
 //!
-//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Ignores categories of others; their rows are
+//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalized) and since. Ignores categories of others; their rows are
 //! classified separately by their process.
 
 use crate::trace::{GpuKind, HostKind};

@@ -61,10 +61,7 @@ pub(super) fn read(bytes: &[u8], start: usize) -> Result<(Event<'_>, usize), Sto
         };
         let (there, byte) = scan::next(bytes, after)?;
         if byte != b',' && byte != b'}' {
-            return Err(Stop::Bad {
-                at: there,
-                why: "no separator after a value; a quote may stand within it",
-            });
+            return Err(Stop::Bad { at: there, why: "no separator after a value; it may contain a quote" });
         }
         at = there;
         let member = match key.bytes {

@@ -10,7 +10,7 @@ use crate::trace::DamageKind;
 use railwright_spec::problem::Problem;
 use std::io::Read;
 
-/// Bytes read at a time: small enough for the cache, large enough to amortise calls of the decompressor.
+/// Bytes read at a time: small enough for the cache, large enough to amortize calls of the decompressor.
 const WINDOW: usize = 1 << 20;
 
 /// Reads a trace from a stream of inflated bytes.

@@ -147,12 +147,12 @@ fn f03_04_06_07_names_are_repaired() {
 #[test]
 fn f05_a_bare_quote_costs_its_event() {
     let bytes = with("void split", b"void \"split");
-    let damage = Some((DamageKind::UnreadableEvent, 1, "a quote may stand within it (byte "));
+    let damage = Some((DamageKind::UnreadableEvent, 1, "it may contain a quote (byte "));
     check("05_bare_quote", &bytes, &Wanted { kept: ALL - 1, damage });
     at_victim(&bytes);
     // The same for a value that is skipped: the content after it is not lost.
     let bytes = with("\"registers per thread\": ", b"\"note\": \"x\"y\", \"registers per thread\": ");
-    let damage = Some((DamageKind::UnreadableEvent, 1, "a quote stands within it"));
+    let damage = Some((DamageKind::UnreadableEvent, 1, "it contains a quote"));
     check("05_bare_quote in args", &bytes, &Wanted { kept: ALL - 1, damage });
 }
 

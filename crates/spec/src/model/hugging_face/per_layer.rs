@@ -4,7 +4,7 @@ use crate::model::fields::Fields;
 use crate::model::{Span, bounds};
 use crate::problem::Problem;
 
-/// One truth value per layer.
+/// One Boolean per layer.
 pub(super) struct PerLayer(Vec<bool>);
 
 impl PerLayer {

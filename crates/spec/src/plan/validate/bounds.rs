@@ -54,6 +54,7 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
     }
     let numbers = [
         ("plan.expert_imbalance", plan.expert_imbalance, 1.0, 1e4),
+        ("plan.document_length_cv", plan.document_length_cv, 0.0, 100.0),
         ("plan.expert_capacity", plan.expert_capacity.unwrap_or(1.0), 1e-3, 1e4),
         ("plan.offload.optimizer", plan.offload.optimizer, 0.0, 1.0),
         ("plan.offload.activations", plan.offload.activations, 0.0, 1.0),

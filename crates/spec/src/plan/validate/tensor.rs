@@ -159,6 +159,13 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .remedy("plan.document_length", length),
         );
     }
+    if plan.document_length.is_none() && plan.document_length_cv > 0.0 {
+        problems.push(
+            Problem::new("a variation of document lengths without their mean")
+                .at_key("plan.document_length")
+                .hint("set the mean length of the documents, or omit `document_length_cv`"),
+        );
+    }
     let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));
     if cp > 1 && split && !model.layer_kinds.iter().any(|layer| is_attention(&layer.mixer)) {
         problems.push(

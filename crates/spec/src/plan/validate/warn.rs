@@ -2,6 +2,7 @@
 
 use super::super::{AttentionKernel, Plan, Recompute, RecomputeModule};
 use crate::cluster::Cluster;
+use crate::human;
 use crate::model::{Mixer, Model};
 use crate::problem::Warning;
 
@@ -65,7 +66,9 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
             "sequence-beyond-declared",
             format!(
                 "{} supports at most {} tokens, but the plan has {}",
-                model.name, model.max_positions, plan.sequence_length
+                model.name,
+                human::whole(model.max_positions),
+                human::whole(plan.sequence_length)
             ),
         );
     }
@@ -103,7 +106,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
             "fabric-too-small",
             format!(
                 "the tiers of the fabric connect {} devices, but the run has {}",
-                last.devices, cluster.devices
+                human::whole(last.devices),
+                human::whole(cluster.devices)
             ),
         );
     }

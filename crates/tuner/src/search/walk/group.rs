@@ -25,7 +25,7 @@ impl Piece<'_, '_> {
     pub(super) fn least(&self, place: &Place) -> f64 {
         let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
         let fuses = self.search.space.schedules.contains(&Schedule::DualPipe);
-        place.beside.step(place.prefix.shared(self.degrees.pipeline, micro_batches, fuses))
+        place.terms.step(place.prefix.shared(self.degrees.pipeline, micro_batches, fuses))
     }
 
     /// Keeps the nearest misses of a group of which nothing fits.

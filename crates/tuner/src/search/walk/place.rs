@@ -2,7 +2,7 @@
 //!
 //! Responsible for: parts of a place that are computed on first use. Does not bound or size.
 
-use super::super::bound::{Beside, Prefix};
+use super::super::bound::{Prefix, StepTerms};
 use super::super::engine::Search;
 use super::super::strategy::Strategy;
 use crate::simplicity::Oddities;
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub(super) oddities: Oddities,
     pub(super) setting: Setting,
     pub(super) prefix: Prefix,
-    pub(super) beside: Beside,
+    pub(super) terms: StepTerms,
     /// Index of the list of shapes for its micro-batch.
     pub(super) shapes: usize,
     /// Empty until its first use: most places are too slow under any policy.

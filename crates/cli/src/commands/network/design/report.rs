@@ -97,7 +97,7 @@ const fn reason(why: Unsimulated) -> &'static str {
         }
         Unsimulated::NoDomainPrice => "the larger scale-up domains have no price (--scale-up-price)",
         Unsimulated::NoDevicePrice => "without a device price, only networks of the fronts are simulated",
-        Unsimulated::TooMany => "more networks may be cheapest than are simulated",
+        Unsimulated::TooMany => "too many networks may be the cheapest to simulate all",
         Unsimulated::Failed => "the simulation is impossible, see the warning",
         Unsimulated::Stopped => "stopped before its simulation",
     }
@@ -209,7 +209,8 @@ impl Answered {
         let rows = &self.codesign.rows;
         let named =
             |row: &Row| format!("{} with domains of {} at {}", name(row), row.domain, gigabits(row.speed));
-        let among = if self.codesign.has_unpriced_sizes() { "among domain sizes with a price, " } else { "" };
+        let among =
+            if self.codesign.unpriced_domains.is_empty() { "" } else { "among domain sizes with a price, " };
         let contenders: Vec<&Row> =
             self.codesign.contenders.iter().filter_map(|&index| rows.get(index)).collect();
         let verdict = match contenders.as_slice() {
@@ -275,7 +276,7 @@ impl Answered {
         remarks
     }
 
-    /// What the words in place of a step mean.
+    /// Meaning of the words in place of a step.
     fn without_step(&self) -> Vec<Cell> {
         let mut reasons: Vec<Unsimulated> = Vec::new();
         for why in self.shown().into_iter().filter_map(|row| row.unsimulated) {

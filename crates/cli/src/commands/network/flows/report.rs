@@ -135,7 +135,7 @@ impl Answer for Answered {
             document.blocks.push(Block::Bullets(vec![
                 format!(
                     "{} of {flows} flows share links with traffic to congested receivers: on a lossless network (PFC, credits) they end \
-                     between `end` and `latest end`, which buffers and congestion control decide",
+                     between `end` and `latest end`, depending on buffers and congestion control",
                     human::whole(held as u64)
                 )
                 .into(),

@@ -32,9 +32,9 @@ pub(super) fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>
         }
         traces.push(read(&input::read_bytes(path, LIMIT)?, path)?);
     }
-    let beside = format!("{}/{GROUPS}", folder.trim_end_matches('/'));
-    let groups = if input::access::is_file(Path::new(&beside)) {
-        read_comm_groups(&input::read(&beside, GROUPS_LIMIT)?, &beside)?
+    let group_file = format!("{}/{GROUPS}", folder.trim_end_matches('/'));
+    let groups = if input::access::is_file(Path::new(&group_file)) {
+        read_comm_groups(&input::read(&group_file, GROUPS_LIMIT)?, &group_file)?
     } else {
         BTreeMap::new()
     };

@@ -274,8 +274,8 @@ fn class_columns() -> [Column; 3] {
 
 fn exchanges(summary: &Summary) -> Table {
     let mut columns = vec![
-        Column::words("for"),
-        Column::words("what"),
+        Column::words("dimension"),
+        Column::words("data"),
         Column::words("phase").expendable(8),
         Column::words("operation"),
         Column::words("algorithm").expendable(7),
@@ -321,7 +321,7 @@ fn count(n: f64) -> String {
 }
 
 fn dimensions(summary: &Summary) -> Table {
-    let mut columns = vec![Column::words("for"), Column::numbers("sent"), Column::numbers("share")];
+    let mut columns = vec![Column::words("dimension"), Column::numbers("sent"), Column::numbers("share")];
     columns.extend(class_columns());
     let rows = summary.dimensions.iter().map(|row| {
         let mut cells = vec![words(row.dimension).into(), cell(row.bytes), share(row.share)];
@@ -397,7 +397,7 @@ fn rail_table(rows: &[RailRow]) -> Table {
 /// A line for each cell that has bytes; the first square is all dimensions together.
 fn squares_table(squares: &Squares) -> Table {
     let columns = vec![
-        Column::words("for"),
+        Column::words("dimension"),
         Column::words("from ranks"),
         Column::words("to ranks"),
         Column::numbers("mean"),

@@ -26,8 +26,8 @@ pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failu
                 let spec = if flag == "run" { Some(run::from_file(&name)?) } else { None };
                 // Files named by a run file may be read with it.
                 let named = spec.iter().flat_map(|spec| [&spec.model.config, &spec.cluster.calibration]);
-                let beside = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
-                given.roots.extend(beside);
+                let named_files = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
+                given.roots.extend(named_files);
                 if given.run.is_none() {
                     given.run = Some(settings(flag, &name, spec)?);
                 }

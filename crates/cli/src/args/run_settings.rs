@@ -7,7 +7,7 @@ use railwright_spec::problem::Problem;
 
 /// Settings of a run in addition to its file.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct RunSettings {
     /// Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath, help_heading = "Run")]
     pub(crate) cluster: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Beside {
     pub(crate) set: Vec<String>,
 }
 
-impl Beside {
+impl RunSettings {
     /// A run file, a launch file, a log or a model as a run.
     pub(crate) fn run(&self, path: &str) -> RunArguments {
         let gpus = self.gpus.iter().map(|n| ("--gpus".to_owned(), "cluster.devices".to_owned(), n.clone()));
