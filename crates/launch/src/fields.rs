@@ -103,6 +103,8 @@ impl<'a> Fields<'a> {
         let entry = self.take(path)?;
         match &entry.data {
             Data::Flag(flag) => Some(*flag),
+            // Transformers' argument parser takes both.
+            Data::Integer(n @ (0 | 1)) if self.draft.format() == Format::HfTrainer => Some(*n == 1),
             Data::Text(text) => match text.trim().to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" => Some(true),
                 "false" | "no" | "off" => Some(false),

@@ -31,7 +31,8 @@ pub enum Format {
     Nemo,
     /// The YAML of Hugging Face accelerate.
     Accelerate,
-    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF.
+    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF, NeMo
+    /// Automodel, xtuner.
     HfTrainer,
     /// Reinforcement learning: verl, NeMo-RL.
     Rl,

@@ -40,6 +40,10 @@ const KNOWN: &[Known] = &[
     ("mlp_type", Read),
     ("use_bias_in_attn_linear", Read),
     ("use_bias_in_mlp", Read),
+    (
+        "use_bnb_optimizer",
+        Lost(&["false"], "moments are estimated in 32 bits instead of 8, an upper bound of memory"),
+    ),
     ("checkpoint_activations", Read),
     ("checkpoint_num_layers", Lost(&["1"], "layers are estimated as kept one by one")),
     ("hidden_dropout", Read),

@@ -5,6 +5,7 @@
 
 mod names;
 mod recipe;
+mod script;
 mod tuning;
 mod write;
 
@@ -122,10 +123,13 @@ fn is_override(text: &str, prefix: &str) -> bool {
 fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
     let is_yaml = has_section(text, "model:") || text.trim_start().starts_with('{');
     let mut recipe = None;
+    let mut started = None;
     let document = if recipe::format_of(text) == Some(format) {
         recipe::read(format, text, file, context).map(|found| recipe.insert(found).document.clone())
     } else if is_yaml {
         document::yaml(text, file)
+    } else if let Some(found) = script::read(text, file, context) {
+        Ok(started.insert(found).document.clone())
     } else {
         document::overrides(text, file).map(|found| found.document)
     };
@@ -139,6 +143,13 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     let mut draft = Draft::new(format, file);
     if let Some(recipe) = &recipe {
         draft.lines_of(recipe.sources.clone());
+    }
+    for (word, line) in started.iter().flat_map(|started| started.open.clone()) {
+        let message = "has no value in this file, so it is open";
+        draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+        if let Some(key) = script::key_of(&word) {
+            draft.leave_open(key, &word, Some(line), "it has no value in this file");
+        }
     }
     let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
@@ -158,7 +169,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         take(format, entry, &mut arguments, &mut draft);
     }
     derived(&document, &mut arguments, &mut draft);
-    let world = world(&document);
+    let world = started.as_ref().map_or_else(|| world(&document), |started| started.world.clone());
     if is_whole {
         transfer(format, file, &arguments, &world, &mut draft, Some(&unwanted(format, &open, &arguments)));
         generation(format, &arguments, &mut draft);
@@ -172,6 +183,17 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
                 recipe::remarks(format, recipe, &mut draft);
             }
             None if is_nemo_2 => recipe::model(&document, "", &mut draft),
+            // The recipe itself is in another file.
+            None if started.as_ref().is_some_and(|started| started.recipe.is_some()) => {
+                let named = started.as_ref().and_then(|started| started.recipe.as_ref());
+                let (name, line) = named.map_or(("", None), |(name, line)| (name.as_str(), Some(*line)));
+                recipe::model(&document, name, &mut draft);
+                let model = &draft.spec().model;
+                if model.name.is_none() && model.layers.is_none() && !draft.is_open("model.name") {
+                    let why = "the recipe is in another file, and no model of the catalogue has its name";
+                    draft.leave_open("model.name", &format!("--recipe {name}"), line, why);
+                }
+            }
             None => {}
         }
         whole_models_only(&mut draft);

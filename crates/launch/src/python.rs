@@ -272,3 +272,31 @@ impl Recipe {
         draft.remark(RemarkKind::Assumed, &self.name, None, message);
     }
 }
+
+/// All variables of a text, each under its name: configurations that are modules, as of MMEngine.
+pub(crate) fn variables(text: &str, file: &str, context: &Context<'_>) -> Result<Recipe, Problem> {
+    check_length(text, file)?;
+    let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
+    let program = Program::of(&block, Repository::new(text, file, context, |_| false));
+    let mut whole = recipe(&program, file, &Value::None);
+    whole.document = Document::default();
+    let names: Vec<(String, Value)> = program
+        .names()
+        .filter(|(name, value)| {
+            let is_code = matches!(value, Value::Function(_) | Value::Class(_) | Value::Name(_));
+            !is_code && !name.starts_with("__")
+        })
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    for (name, value) in names {
+        let flat = flatten::flatten(&program, &value);
+        let below = |path: &str| if path.is_empty() { name.clone() } else { format!("{name}.{path}") };
+        whole.document.entries.extend(flat.document.entries.into_iter().map(|mut entry| {
+            entry.path = below(&entry.path);
+            entry.name.clone_from(&entry.path);
+            entry
+        }));
+        whole.open.extend(flat.open.into_iter().map(|open| OpenKey { path: below(&open.path), ..open }));
+    }
+    Ok(whole)
+}

@@ -6,6 +6,7 @@
 //! cannot be opened is listed, and can be passed separately.
 
 mod adapters;
+mod automodel;
 mod command;
 mod common;
 mod foundry;
@@ -15,6 +16,7 @@ mod openrlhf;
 mod parallel;
 mod related;
 mod write;
+mod xtuner;
 
 pub use write::{AxolotlWriter, LlamaFactoryWriter};
 
@@ -72,6 +74,12 @@ fn configuration(text: &str) -> Option<(Dialect, String)> {
     {
         return Some((Dialect::LitGpt, format!("YAML with the keys `out_dir`, `train` and `{key}`")));
     }
+    if has("model")
+        && (has("tuner_type") || has("train_type") || has("sft_type"))
+        && let Some(key) = any(&["dataset", "per_device_train_batch_size", "learning_rate"])
+    {
+        return Some((Dialect::Swift, format!("YAML with the keys `model`, a method of tuning and `{key}`")));
+    }
     let trainer = ["per_device_train_batch_size", "gradient_accumulation_steps", "dataset_name"];
     if has("model_name_or_path")
         && let Some(key) = any(&trainer)
@@ -101,6 +109,12 @@ impl Reader for TrainersReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if automodel::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, format!("NeMo Automodel: {}", automodel::WHY)));
+        }
+        if xtuner::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, format!("xtuner: {}", xtuner::WHY)));
+        }
         dialect(text)
             .map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
     }
@@ -110,6 +124,12 @@ impl Reader for TrainersReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        if automodel::is_one(text) {
+            return automodel::read(text, file);
+        }
+        if xtuner::is_one(text) {
+            return xtuner::read(text, file, context);
+        }
         let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
             (dialect, command::parse(dialect, text, file, context))
         } else if let Some((dialect, _)) = configuration(text) {

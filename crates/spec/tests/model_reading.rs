@@ -227,6 +227,23 @@ fn names_are_found_in_the_spellings_that_people_use() {
     }
 }
 
+/// Punctuation is ignored, except for the point of a size.
+#[test]
+fn sizes_with_a_point_are_other_sizes() {
+    for (spelling, name) in [
+        ("facebook/opt-13b", "opt-13b"),
+        ("facebook/opt-1.3b", "opt-1.3b"),
+        ("opt_1_3b", "opt-1.3b"),
+        ("qwen2_5_1_5b_instruct", "qwen2.5-1.5b"),
+        ("llama3_1_8b", "llama-3-8b"),
+        ("TinyLlama1.1B", "tinyllama-1.1b"),
+    ] {
+        assert_eq!(by_name(spelling).expect(spelling).name, name, "{spelling}");
+    }
+    assert!(by_name("pythia-14b").is_err(), "not pythia-1.4b");
+    assert!(by_name("llama-3-7.0b").is_err(), "not llama-3-70b");
+}
+
 #[test]
 fn every_name_and_alias_finds_its_own_model() {
     for entry in catalogue() {

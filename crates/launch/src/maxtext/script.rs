@@ -160,7 +160,9 @@ fn starts(words: &[Word]) -> Option<bool> {
     });
     let names: Vec<String> = programs.map(|word| word.text.to_ascii_lowercase()).collect();
     (!names.is_empty()).then(|| {
-        names.iter().any(|name| name.rsplit(['.', '/']).take(3).any(|part| part.starts_with("train")))
+        names.iter().any(|name| {
+            name.rsplit(['.', '/']).take(3).any(|part| part.starts_with("train") || part == "sft_trainer")
+        })
     })
 }
 

@@ -3,6 +3,7 @@
 //! Responsible for: detection of the dialect by the started program, its defaults, and its names of Megatron's fields. Rejects programs
 //! that do not train a causal language model: an encoder is never read as a GPT.
 
+mod epfl;
 mod mindspeed;
 mod slime;
 
@@ -172,7 +173,17 @@ pub(crate) fn apply(
     let line = |word: &Word| (word.line > 0).then_some(word.line);
     let mut says = Stated::default();
     match dialect {
-        Dialect::Megatron => mindspeed::translate(arguments, &mut says, draft),
+        Dialect::Megatron => {
+            mindspeed::translate(arguments, &mut says, draft);
+            epfl::translate(words, arguments, draft);
+            // Megatron-Bridge builds the model from its config.json, whatever the other flags describe.
+            if let Some(word) = words.iter().find(|word| word.text == "--use-bridge") {
+                let named = value(words, &["--bridge-hf-model"]);
+                let of_flag = || (word.text.clone(), word.text.clone(), line(word));
+                says.model =
+                    Some(named.map_or_else(of_flag, |(word, name, source)| (name, source, line(word))));
+            }
+        }
         Dialect::Swift => {
             for (name, value) in [
                 ("bf16", "True"),
@@ -264,6 +275,7 @@ pub(crate) fn apply(
                 }
             }
             slime::world(words, world, draft);
+            says.model = slime::built(words, arguments);
             let message = "trains on rollouts: the estimate of the training step excludes generation";
             draft.remark(RemarkKind::Assumed, "slime", None, message);
         }

@@ -76,7 +76,11 @@ impl Reader for LogReader {
 
 /// Tests whether a text is a log.
 pub(crate) fn is_log(text: &str) -> bool {
-    text.contains(iterations::MARK) || text.lines().any(begins_dump)
+    // Comments of scripts quote lines of logs.
+    let is_quoted = |line: &str| line.trim_start().starts_with('#');
+    let has_steps = text.contains(iterations::MARK)
+        && text.lines().any(|line| line.contains(iterations::MARK) && !is_quoted(line));
+    has_steps || text.lines().any(|line| begins_dump(line) && !is_quoted(line))
 }
 
 pub(super) fn begins_dump(line: &str) -> bool {

@@ -222,14 +222,22 @@ fn position(f: &mut Filler<'_>) {
 
 /// Rows of the tokenizer's model, and the argument that names it.
 pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
-    let (rows, field) = ["tokenizer_model", "tokenizer_type"].into_iter().find_map(|field| {
-        let word = f.arguments.word(field)?.to_lowercase();
-        // A tokenizer is mostly named by the model that it belongs to.
-        let of_model =
-            word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary);
-        let known = || VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
-        Some((of_model.or_else(|| known().map(|(_, rows)| *rows))?, field))
-    })?;
+    let (rows, field) = ["tokenizer_model", "tokenizer_type"]
+        .into_iter()
+        .find_map(|field| {
+            let word = f.arguments.word(field)?.to_lowercase();
+            // A tokenizer is mostly named by the model that it belongs to.
+            let of_model =
+                word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary);
+            let known = || VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
+            Some((of_model.or_else(|| known().map(|(_, rows)| *rows))?, field))
+        })
+        .or_else(|| {
+            // Merges are only of byte-pair encodings; these files are those of GPT-2.
+            let is_gpt2 = f.arguments.word("vocab_file").is_some_and(|file| file.contains("gpt2-vocab.json"));
+            let is_bpe = f.arguments.mentions("merge_file") && !f.arguments.mentions("tokenizer_type");
+            (is_gpt2 && is_bpe).then_some((50_257, "vocab_file"))
+        })?;
     let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
     f.remark(RemarkKind::Assumed, field, message);
     Some((rows, field))

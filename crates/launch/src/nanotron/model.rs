@@ -13,6 +13,12 @@ const CONFIG: &str = "model.model_config";
 
 pub(super) fn read(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("{CONFIG}.{key}");
+    let path = at("is_mamba_config");
+    if fields.flag(&path) == Some(true) {
+        let problem = Problem::new("Mamba models of nanotron are not read")
+            .hint("pass the model's config.json, as in `railwright estimate config.json --launch FILE`");
+        return fields.problem(problem, &path);
+    }
     let llama = fields.flag(&at("is_llama_config"));
     let qwen = fields.flag(&at("is_qwen2_config"));
     let starcoder = fields.flag(&at("is_starcoder2_config"));

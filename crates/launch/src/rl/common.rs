@@ -61,6 +61,7 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
     }
     let [first, last] = ["first", "last"].map(|end| at(&format!("num_layers_in_{end}_pipeline_stage")));
     ends(fields, &first, &last);
+    accounted(fields, engine);
     let at = |key: &str| format!("{optimizer}.override_optimizer_config.{key}");
     let path = at("optimizer_cpu_offload");
     if fields.flag(&path) == Some(true) {
@@ -101,4 +102,35 @@ pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
         let message = "leaves layers that the other stages cannot share evenly";
         fields.remark(RemarkKind::Conflict, path, message);
     }
+}
+
+/// Stages of Megatron's `account_for_embedding_in_pipeline_split` and `account_for_loss_in_pipeline_split`: either end counts as a layer, so
+/// that the first or the last chunk has a layer less than the others.
+fn accounted(fields: &mut Fields<'_>, engine: &str) {
+    let at = |key: &str| format!("{engine}.override_transformer_config.account_for_{key}_in_pipeline_split");
+    let [embedding, loss] = ["embedding", "loss"].map(at);
+    let [first, last] = [&embedding, &loss].map(|path| u64::from(fields.flag(path) == Some(true)));
+    let path = if first == 1 { embedding } else { loss };
+    let plan = &fields.draft.spec().plan;
+    let stages = plan.pipeline_parallel;
+    if first + last == 0 || stages == Some(1) || plan.layers_per_stage.is_some() {
+        return;
+    }
+    let chunks = stages.map(|stages| stages.saturating_mul(plan.virtual_stages.unwrap_or(1)));
+    let name = fields.draft.spec().model.name.clone();
+    let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
+    let (Some(layers), Some(chunks)) = (layers, chunks.filter(|&chunks| chunks > 1)) else {
+        let message =
+            "the stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+        return fields.remark(RemarkKind::Unresolved, &path, message);
+    };
+    let (all, each) = (layers + first + last, (layers + first + last) / chunks);
+    if !all.is_multiple_of(chunks) || each < 2 {
+        let message = "layers, with the ends counted, cannot be divided evenly among the stages";
+        return fields.remark(RemarkKind::Conflict, &path, message);
+    }
+    let list: Vec<u64> = (0..chunks)
+        .map(|chunk| each - if chunk == 0 { first } else { 0 } - if chunk + 1 == chunks { last } else { 0 })
+        .collect();
+    fields.set("plan.layers_per_stage", &list, &path);
 }

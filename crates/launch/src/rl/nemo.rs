@@ -12,11 +12,12 @@ pub(super) fn is_one(text: &str) -> bool {
     let starts = |key: &str| text.lines().any(|line| line.starts_with(key));
     // A file may leave its whole policy to the defaults of another one.
     let has_defaults = text.lines().any(|line| line.starts_with("defaults:") && line.contains(".yaml"));
+    let any = |keys: &[&str]| keys.iter().any(|key| starts(key));
+    let shared = ["env:", "data:", "policy:", "checkpointing:", "logger:"];
     if has_defaults
-        && starts("cluster:")
-        && ["grpo:", "dpo:", "sft:", "distillation:", "env:", "data:", "policy:", "checkpointing:", "logger:"]
-            .iter()
-            .any(|key| starts(key))
+        && ((starts("cluster:") && any(&shared))
+            || (any(&["grpo:", "dpo:", "sft:", "rm:", "ppo:", "distillation:"])
+                && (starts("cluster:") || any(&shared))))
     {
         return true;
     }

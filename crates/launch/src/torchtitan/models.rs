@@ -5,6 +5,7 @@
 use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::model::{Model, by_name};
+use railwright_spec::problem::Problem;
 
 /// Name, flavour, model of the catalogue.
 pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
@@ -29,9 +30,15 @@ pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
     ("qwen3", "32B", "qwen3-32b"),
     ("qwen3", "30B-A3B", "qwen3-30b-a3b"),
     ("qwen3", "235B-A22B", "qwen3-235b-a22b"),
+    ("qwen3_vl", "2B", "qwen3-vl-2b"),
+    ("qwen3_vl", "8B", "qwen3-vl-8b"),
+    ("qwen3_vl", "30B-A3B", "qwen3-vl-30b-a3b"),
     ("gpt_oss", "20b", "gpt-oss-20b"),
     ("gpt_oss", "120b", "gpt-oss-120b"),
 ];
+
+/// Names of models that generate images.
+const DIFFUSION: [&str; 1] = ["flux"];
 
 /// The model of a configuration, by name and flavour, or by the name of a configuration in the registry (`llama3_8b`).
 pub(super) fn read(fields: &mut Fields<'_>) {
@@ -41,6 +48,10 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         return fields.named_model(path, &name);
     }
     let name = fields.word("model.name");
+    if name.as_deref().is_some_and(|name| name.split('.').any(|part| DIFFUSION.contains(&part))) {
+        let problem = Problem::new("diffusion models are not modelled, only causal language models");
+        return fields.problem(problem, "model.name");
+    }
     let flavour = fields.word("model.flavor");
     let registered = fields.word("model.config_name");
     let (path, flavour) = match (flavour, &registered) {
@@ -77,7 +88,7 @@ fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
     FLAVOURS.iter().find_map(|(known, size, model)| {
         let known_plain = plain(known);
         let family = match name {
-            Some(name) => name.split('.').any(|part| plain(part).starts_with(&known_plain)),
+            Some(name) => name.split('.').any(|part| is_family(&plain(part), &known_plain)),
             None => true,
         };
         let size = plain(size);
@@ -86,16 +97,27 @@ fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
     })
 }
 
+/// Tests whether a model's name is a family, or a variant of it with the same dimensions: `llama3_ft`. `qwen3_vl`, `qwen3_5` and
+/// `deepseek_v32` are other families.
+fn is_family(name: &str, family: &str) -> bool {
+    name.strip_prefix(family).is_some_and(|rest| {
+        !rest.starts_with(|c: char| c.is_ascii_digit())
+            && !["vl", "omni", "next", "coder"].iter().any(|other| rest.starts_with(other))
+    })
+}
+
 /// Name and flavour of a model, if torchtitan has it.
 pub(super) fn flavour(model: &Model) -> Option<(&'static str, &'static str)> {
-    // Llama 2 was no flavour any more in the last versions that read TOML.
-    FLAVOURS.iter().filter(|(name, ..)| *name != "llama2").find_map(|(name, flavour, known)| {
-        let known = by_name(known).ok()?;
-        let is_same = known.layers == model.layers
-            && known.layer_kinds == model.layer_kinds
-            && known.parameters() == model.parameters();
-        is_same.then_some((*name, *flavour))
-    })
+    // Llama 2 was no flavour any more in the last versions that read TOML, and Qwen3-VL none yet.
+    FLAVOURS.iter().filter(|(name, ..)| !matches!(*name, "llama2" | "qwen3_vl")).find_map(
+        |(name, flavour, known)| {
+            let known = by_name(known).ok()?;
+            let is_same = known.layers == model.layers
+                && known.layer_kinds == model.layer_kinds
+                && known.parameters() == model.parameters();
+            is_same.then_some((*name, *flavour))
+        },
+    )
 }
 
 /// The number of layers of the model, if it is known by now.

@@ -32,6 +32,12 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         match method.as_str() {
             "lora" | "qlora" | "dora" | "longlora" | "adalora" | "lora_ga" | "oft" | "qoft" => {
                 adapter::lora(&mut fields.draft, &source, line);
+                // Orthogonal fine-tuning (Qiu 2023) multiplies frozen weights by block-diagonal rotations.
+                if method.contains("oft") {
+                    let message =
+                        "rotations of weights are not modelled: estimated as LoRA on the same modules";
+                    fields.remark(RemarkKind::NotModelled, path, message);
+                }
             }
             "full" | "" | "none" | "null" => {}
             _ => {

@@ -32,6 +32,7 @@ const SCRIPTS: &[(&str, Dialect)] = &[
     ("openrlhf.cli.train_rm", Dialect::OpenRlhf),
     ("openrlhf.cli.train_dpo", Dialect::OpenRlhf),
     ("openrlhf.cli.train_kto", Dialect::OpenRlhf),
+    ("openrlhf.cli.train_kd", Dialect::OpenRlhf),
     ("openrlhf.cli.train_ppo_ray", Dialect::OpenRlhf),
 ];
 

@@ -116,6 +116,9 @@ pub(super) fn remarks(fields: &mut Fields<'_>) {
         if fields.word("advantage").is_none_or(|word| word == "gae") {
             fields.remark(RemarkKind::NotModelled, "program", "a critic is also trained; it is not modelled");
         }
+    } else if program.contains("train_kd") {
+        let message = "the teacher's forward pass and weights are not modelled: a lower bound";
+        fields.remark(RemarkKind::NotModelled, "program", message);
     } else if ["train_rm", "train_dpo", "train_kto"].iter().any(|other| program.contains(other)) {
         let message = "a sample is a pair, and other models may be in memory: estimated as one sequence each, a lower bound";
         fields.remark(RemarkKind::NotModelled, "program", message);

@@ -257,8 +257,8 @@ fn rank_and_targets_are_read() {
     );
     assert!(remarks(&launch, RemarkKind::NotModelled).contains("counted on all layers"));
     let launch =
-        shape(&axolotl("lora_r: 64\nlora_target_modules:\n  - q_proj\n  - Wqkv"), "64", "[\"q_proj\"]");
-    assert!(remarks(&launch, RemarkKind::NotModelled).contains("adapters on `Wqkv` are not modelled"));
+        shape(&axolotl("lora_r: 64\nlora_target_modules:\n  - q_proj\n  - conv1"), "64", "[\"q_proj\"]");
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("adapters on `conv1` are not modelled"));
     let trl = "model_name_or_path: Qwen/Qwen3-8B\ndataset_name: ours\nper_device_train_batch_size: 4\nmax_length: 4096\n\
                use_peft: true\nlora_r: 8\nlora_target_modules: all-linear\n";
     shape(trl, "8", "[\"all-linear\"]");

@@ -82,13 +82,19 @@ pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
 
 /// Finds a model by name. Ignores case, punctuation and an organization prefix (`meta-llama/`).
 pub fn by_name(name: &str) -> Result<Model, Problem> {
+    let find = |wanted: &str| {
+        // Nearly every spelling differs from the name only in punctuation, so only that one file is parsed.
+        let direct = FILES.iter().find(|(known, _)| normalise(known) == wanted);
+        direct.or_else(|| {
+            let entry =
+                catalogue().iter().find(|e| e.aliases.iter().any(|alias| normalise(alias) == wanted))?;
+            FILES.iter().find(|(known, _)| *known == entry.name)
+        })
+    };
     let wanted = normalise(name);
-    // Nearly every spelling differs from the name only in punctuation, so only that one file is parsed.
-    let direct = FILES.iter().find(|(known, _)| normalise(known) == wanted);
-    let found = direct.or_else(|| {
-        let entry = catalogue().iter().find(|e| e.aliases.iter().any(|alias| normalise(alias) == wanted))?;
-        FILES.iter().find(|(known, _)| *known == entry.name)
-    });
+    // Names in code have no points: `qwen2_5_1_5b`.
+    let split = split_size(name).map(|name| normalise(&name));
+    let found = split.and_then(|wanted| find(&wanted)).or_else(|| find(&wanted));
     let Some((known, text)) = found.filter(|_| !wanted.is_empty()) else {
         return Err(unknown(name));
     };
@@ -135,6 +141,7 @@ const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
     let lower: String = base.chars().take(200).map(|c| c.to_ascii_lowercase()).collect();
+    let lower = pointed(&lower);
     let mut words: Vec<&str> = lower.split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect();
     while let Some((last, rest)) = words.split_last()
         && !rest.is_empty()
@@ -156,6 +163,38 @@ fn normalise(name: &str) -> String {
     plain
 }
 
+/// Writes the point of a size as a letter, because punctuation is ignored: `opt-1.3b` is not `opt-13b`.
+fn pointed(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let is_size_after = |at: usize| {
+        let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let unit = at + 1 + digits;
+        digits > 0
+            && matches!(bytes.get(unit), Some(b'b' | b'm' | b't'))
+            && !bytes.get(unit + 1).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    name.char_indices()
+        .map(|(at, c)| {
+            let is_point = c == '.' && at > 0 && bytes[at - 1].is_ascii_digit() && is_size_after(at);
+            if is_point { 'p' } else { c }
+        })
+        .collect()
+}
+
+/// A name whose size is written as two numbers, `1_5b`, with a point between them; `None` for others.
+fn split_size(name: &str) -> Option<String> {
+    let words: Vec<&str> = name.split(['-', '_']).collect();
+    let at = words.iter().rposition(|word| is_size(&word.to_ascii_lowercase()))?;
+    let before = at.checked_sub(1).filter(|&before| {
+        words[before].len() < 3
+            && words[before].bytes().all(|b| b.is_ascii_digit())
+            && !words[before].is_empty()
+    })?;
+    let size = format!("{}.{}", words[before], words[at]);
+    let parts = words[..before].iter().copied().chain([size.as_str()]).chain(words[at + 1..].iter().copied());
+    Some(parts.collect::<Vec<_>>().join("-"))
+}
+
 /// True for the year and month of a variant, as in `-2507`.
 fn is_date(word: &str) -> bool {
     word.len() == 4
@@ -169,6 +208,6 @@ fn is_size(word: &str) -> bool {
     word.strip_suffix(['b', 'm', 't']).is_some_and(|number| {
         let number = number.strip_prefix('a').unwrap_or(number);
         number.starts_with(|c: char| c.is_ascii_digit())
-            && number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'x'))
+            && number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'p' | 'x'))
     })
 }

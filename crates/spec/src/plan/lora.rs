@@ -93,7 +93,7 @@ pub enum LoraTarget {
 
 choice!(LoraTarget {
     "all-linear" | "all_linear" | "all" => Self::AllLinear,
-    "linear_qkv" | "qkv_proj" | "query_key_value" => Self::FusedQkv,
+    "linear_qkv" | "qkv_proj" | "query_key_value" | "Wqkv" | "W_pack" | "c_attn" | "wqkv" => Self::FusedQkv,
     "linear_fc1" | "gate_up_proj" => Self::FusedGateUp,
     "q_proj" | "linear_q" => Self::Query,
     "k_proj" | "linear_k" => Self::Key,

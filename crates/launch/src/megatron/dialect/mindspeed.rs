@@ -29,6 +29,15 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         let width = count.saturating_mul(width).to_string();
         rename(arguments, "n_shared_experts", "moe_shared_expert_intermediate_size", |_| Some(width.clone()));
     }
+    // Layers from `--first-k-dense-replace` on have experts if `--moe-layer-freq` divides their number: -1 is every layer (MindSpeed-LLM,
+    // `core/transformer/transformer_block.py`).
+    if arguments.word("moe_layer_freq") == Some("-1")
+        && arguments.word("first_k_dense_replace").is_none_or(|first| matches!(first, "-1" | "0"))
+    {
+        let (source, line) = arguments.origin("moe_layer_freq");
+        let every = Argument { values: vec!["1".to_owned()], source, line };
+        *arguments = arguments.with("moe_layer_freq", Some(every));
+    }
     // The first layers have a dense MLP; Megatron-Core writes the same as a list.
     if let (Some(dense), Some(layers)) =
         (number(arguments, "first_k_dense_replace"), number(arguments, "num_layers"))

@@ -122,6 +122,18 @@ pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
     );
 }
 
+/// The model of a checkpoint of Hugging Face, if slime builds its layers in Python, where flags describe only a part of them. `None` if the
+/// catalogue does not have it.
+pub(super) fn built(words: &[Word], arguments: &mut Arguments) -> Option<(String, String, Option<usize>)> {
+    let is_built = arguments.word("spec").is_some_and(|module| module.starts_with("slime_plugins."));
+    let (word, name, source) = value(words, &["--hf-checkpoint"]).filter(|_| is_built)?;
+    super::by_hub_name(&name)?;
+    for field in ["spec", "attention_output_gate"] {
+        *arguments = arguments.with(field, None);
+    }
+    Some((name, source, (word.line > 0).then_some(word.line)))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Launch, RemarkKind, read};
