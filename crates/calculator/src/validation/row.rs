@@ -350,13 +350,14 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
     let all_sixteen = ["pure bf16", "bf16 master weights", "bf16 model, gradients and adam moments"]
         .iter()
         .any(|phrase| notes.contains(phrase));
-    let sixteen = all_sixteen || notes.contains("fp16 gradients");
+    let moments = all_sixteen || notes.contains("bf16 gradients and moments");
+    let sixteen = moments || notes.contains("fp16 gradients");
     spec.precision = Some(preset);
     spec.precision_gradients = sixteen.then_some(formats.parameters).or(stated);
     spec.precision_gradient_reduce =
         (sixteen || notes.contains("mp_mode=pure")).then_some(formats.parameters).or(stated);
     spec.precision_master = all_sixteen.then_some(Master(None));
-    spec.precision_moments = all_sixteen.then_some(formats.parameters);
+    spec.precision_moments = moments.then_some(formats.parameters);
     Ok(())
 }
 
