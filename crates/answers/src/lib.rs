@@ -28,7 +28,6 @@ mod names;
 mod open_features;
 mod prepared;
 mod pricing;
-mod published;
 mod question;
 mod refused;
 mod resolve;
@@ -52,7 +51,6 @@ pub use names::{aliases_of, dimension, flag_of, key_of_keyword, plan_key, short_
 pub use open_features::OpenFeature;
 pub use prepared::{Evaluated, Prepared};
 pub use pricing::{ClosedForm, Machines, Pricing};
-pub use published::published_batch;
 pub use question::{MOST_NUMBERS, Question, Settings};
 pub use refused::Refused;
 pub use resolve::{Resolved, resolve, resolve_but_plan};

@@ -4,6 +4,7 @@
 
 use crate::setting::Setting;
 use crate::{Refused, Texts};
+use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::RunSpec;
@@ -42,11 +43,16 @@ pub trait Question {
         self.settings().first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
     }
 
-    /// Sequence length in tokens: specified, else the model's maximum, at most 8192.
+    /// Sequence length in tokens: specified, else the default of plans.
     fn sequence_length(&self) -> u64 {
-        let declared = self.settings().first().map_or(0, |setting| setting.run.model.max_positions);
-        let usual = if declared == 0 { 4096 } else { declared.min(8192) };
-        self.specified().sequence_length.unwrap_or(usual).max(1)
+        let first = self.settings().first();
+        first.map_or(1, |setting| setting.spec.plan.tokens_per_sequence(&setting.run.model)).max(1)
+    }
+
+    /// Published training of the model. `None` without one.
+    fn published(&self) -> Option<&'static PublishedTraining> {
+        let first = self.settings().first()?;
+        first.spec.plan.published_training(&first.run.model)
     }
 }
 

@@ -101,7 +101,10 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
         specified.sequence_length.is_none(),
         format!("sequences of {} tokens", human::whole(plan.sequence_length)),
     );
-    note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
+    let published = specified.published_training(&run.model);
+    let origin =
+        published.map_or_else(String::new, |t| format!(", from the published training: {}", t.source));
+    note(!has_batch, format!("global batch {}{origin}", human::whole(plan.global_batch)));
     note(specified.micro_batch.is_none(), format!("micro-batch {}", plan.micro_batch));
     let bare = specified.precision.is_none() && specified.precision_compute.is_none();
     note(bare, plan.precision.compute.name().to_owned());

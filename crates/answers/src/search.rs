@@ -12,7 +12,6 @@ pub(crate) mod why_not;
 use crate::Refused;
 use crate::batch;
 use crate::pricing::Pricing;
-use crate::published::Published;
 use crate::question::Question;
 use crate::resolve::usual_server;
 use crate::searcher::{Effort, Ran, Searcher};
@@ -172,9 +171,7 @@ pub fn search(
     let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
     let mut chosen = Vec::new();
     let length = asked.specified().sequence_length;
-    let published = Published::of(asked);
-    let asked: &dyn Question = published.as_ref().map_or(asked, |published| published as &dyn Question);
-    let training = published.as_ref().map(|published| published.training);
+    let training = asked.published();
     if let Some(training) = training.filter(|_| length.is_none()) {
         chosen.push(format!("sequences of {} tokens", human::whole(training.sequence_length)));
     }

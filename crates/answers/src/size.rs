@@ -6,7 +6,6 @@ mod batch;
 
 use crate::Refused;
 use crate::pricing::Pricing;
-use crate::published::Published;
 use crate::question::Question;
 use crate::searcher::{Effort, Found, Searcher, with_batch};
 use crate::setting::{Setting, plan_flags};
@@ -96,10 +95,7 @@ pub fn size(
         priced(asked)?;
     }
     let length = asked.specified().sequence_length;
-    let published = Published::of(asked);
-    let asked: &dyn Question = published.as_ref().map_or(asked, |published| published as &dyn Question);
-    let training = published.as_ref().map(|published| published.training);
-    let batch = Batch::of(asked, training, length, &goal, wanted.growing_batch)?;
+    let batch = Batch::of(asked, asked.published(), length, &goal, wanted.growing_batch)?;
     let kinds = kinds(asked, &goal, &batch);
     let fewest = kinds.iter().filter_map(|kind| kind.numbers.first()).min().copied().unwrap_or(1);
     let first_of_kind = first_of_kind(asked);

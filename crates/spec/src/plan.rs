@@ -16,7 +16,10 @@ mod stage_recompute;
 mod uneven;
 mod validate;
 mod written;
-pub use batch::{default_batch, divided_batch, divisible_batch, is_divided, usual_batch};
+pub use batch::{
+    default_batch, divided_batch, divisible_batch, is_divided, published_batch, published_sequences,
+    usual_batch,
+};
 pub(crate) use degrees::MOST_DEVICES;
 pub use degrees::expert_count;
 pub use layout::{Group, Layout};

@@ -1,11 +1,10 @@
 //! Default batch of each setting of a search.
 
-use crate::published::published_batch;
 use crate::question::Question;
 use crate::setting::Setting;
 use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
-use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, usual_batch};
+use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, published_batch, usual_batch};
 
 /// Default batch of each setting; `None` if it is specified. The published batch, or the usual one for all cluster sizes if they divide it.
 pub(super) fn batches(

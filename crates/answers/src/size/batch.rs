@@ -1,11 +1,12 @@
 //! Global batch of each cluster size.
 
 use super::peak;
-use crate::published::sequences;
 use crate::question::Question;
 use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
-use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, is_divided, usual_batch};
+use railwright_spec::plan::{
+    PlanSpec, divided_batch, divisible_batch, is_divided, published_sequences, usual_batch,
+};
 use railwright_spec::problem::Problem;
 use railwright_tuner::size::{Goal, reach};
 
@@ -74,7 +75,7 @@ impl Batch {
                 };
                 if let Some(training) = published {
                     let is_exact = training.sequence_length == sequence_length;
-                    let sequences = sequences(training, sequence_length);
+                    let sequences = published_sequences(training, sequence_length);
                     is_own = devices.iter().any(|&devices| !is_divided(sequences, devices));
                     chosen.push(format!("global batch {}{}", human::whole(sequences), near(is_own)));
                     let what = match (is_exact, is_own) {

@@ -71,7 +71,13 @@ fn entry(name: &'static str, text: &str) -> serde_json::Result<CatalogueEntry> {
 
 /// Published pre-training of a model of the catalogue.
 pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
-    catalogue().iter().find(|entry| entry.name == model.name)?.training.as_ref()
+    // Few models have one. Every plan is resolved with it, so only their files are parsed.
+    static TRAININGS: OnceLock<Vec<(&'static str, PublishedTraining)>> = OnceLock::new();
+    let trainings = TRAININGS.get_or_init(|| {
+        let with_training = FILES.iter().filter(|(_, text)| text.contains("\"training\""));
+        with_training.filter_map(|(name, text)| Some((*name, entry(name, text).ok()?.training?))).collect()
+    });
+    trainings.iter().find(|(name, _)| *name == model.name).map(|(_, training)| training)
 }
 
 /// Finds a model by name. Ignores case, punctuation and an organization prefix (`meta-llama/`).

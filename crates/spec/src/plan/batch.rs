@@ -1,6 +1,9 @@
 //! The default global batch: one rule for all commands.
 //!
-//! Responsible for: the default number of sequences per step, divisible by common layouts. Independent of a layout.
+//! Responsible for: the default number of sequences per step, that of the published training or a usual one, divisible by common layouts.
+//! Independent of a layout.
+
+use crate::model::PublishedTraining;
 
 /// Default tokens per global batch: the lower end of published trainings with several billion parameters.
 const USUAL_TOKENS: u64 = 4 * 1_048_576;
@@ -45,10 +48,28 @@ pub fn is_divided(batch: u64, devices: u64) -> bool {
     batch.is_multiple_of(odd_factor(devices, batch))
 }
 
-/// The default batch for a number of devices, a multiple of their odd part.
-pub fn default_batch(sequence_length: u64, devices: u64) -> u64 {
+/// The default batch for a number of devices, a multiple of their odd part: that of the published training of the model, else the usual one.
+pub fn default_batch(published: Option<&PublishedTraining>, sequence_length: u64, devices: u64) -> u64 {
+    if let Some(training) = published {
+        return published_batch(training, sequence_length, devices);
+    }
     let usual = usual_batch(sequence_length, devices);
     divided_batch(usual, &[devices]).unwrap_or(usual)
+}
+
+/// Sequences of the published batch. For another sequence length, the number with equal tokens, rounded to one with many divisors.
+pub fn published_sequences(training: &PublishedTraining, length: u64) -> u64 {
+    if training.sequence_length == length {
+        return training.global_batch;
+    }
+    let tokens = training.global_batch.saturating_mul(training.sequence_length);
+    divisible_batch(tokens as f64, length, 1024)
+}
+
+/// Published batch on a number of devices, rounded to the nearest that divides among them.
+pub fn published_batch(training: &PublishedTraining, length: u64, devices: u64) -> u64 {
+    let wanted = published_sequences(training, length);
+    if is_divided(wanted, devices) { wanted } else { divided_batch(wanted, &[devices]).unwrap_or(wanted) }
 }
 
 /// Odd part of a number of devices. If it exceeds twice the batch, its largest divisor that does not.

@@ -11,7 +11,7 @@ use super::{
     Recompute, Sharding, default_batch, uneven_layers,
 };
 use crate::cluster::Cluster;
-use crate::model::Model;
+use crate::model::{Model, PublishedTraining, published_training};
 use crate::precision::DataType;
 use crate::problem::Problem;
 use crate::software::{self, Software};
@@ -32,10 +32,17 @@ impl PlanSpec {
         }
     }
 
-    /// Sequence length in tokens: specified, else the model's maximum, at most 8192.
+    /// Published pre-training of a model, whose sequence length and batch are defaults. `None` without one, and for adapters: their runs are
+    /// smaller by orders of magnitude.
+    pub fn published_training(&self, model: &Model) -> Option<&'static PublishedTraining> {
+        published_training(model).filter(|_| self.optimizer != Some(Optimizer::Lora))
+    }
+
+    /// Sequence length in tokens: specified, else that of the published training, else the model's maximum, at most 8192.
     pub fn tokens_per_sequence(&self, model: &Model) -> u64 {
         let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
-        self.sequence_length.unwrap_or(declared.min(8192))
+        let usual = || self.published_training(model).map_or(declared.min(8192), |t| t.sequence_length);
+        self.sequence_length.unwrap_or_else(usual)
     }
 
     /// Fills in all open settings. Rejects contradictions.
@@ -69,7 +76,12 @@ impl PlanSpec {
             segment: None,
             rank_order: self.rank_order.unwrap_or(RankOrder::TensorContextDataPipeline),
             micro_batch,
-            global_batch: self.batch(unit, round, sequence_length, cluster.devices)?,
+            global_batch: self.batch(
+                unit,
+                round,
+                || default_batch(self.published_training(model), sequence_length, cluster.devices),
+                sequence_length,
+            )?,
             sequence_length,
             precision: self.formats(software, cluster),
             optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
@@ -158,7 +170,13 @@ impl PlanSpec {
 
     /// Sequences per step, from whichever of the three keys is set. Otherwise the default batch in multiples of `unit` sequences (a
     /// micro-batch on each replica). With interleaved stages it has whole rounds of `round` micro-batches (Megatron's rule).
-    fn batch(&self, unit: u64, round: u64, sequence_length: u64, devices: u64) -> Result<u64, Problem> {
+    fn batch(
+        &self,
+        unit: u64,
+        round: u64,
+        usual: impl FnOnce() -> u64,
+        sequence_length: u64,
+    ) -> Result<u64, Problem> {
         let given = [
             self.global_batch.map(|_| "plan.global_batch"),
             self.micro_batches.map(|_| "plan.micro_batches"),
@@ -180,7 +198,7 @@ impl PlanSpec {
         if let Some(tokens) = self.batch_tokens {
             return Ok(units(tokens.0 / sequence_length.max(1) as f64).saturating_mul(unit));
         }
-        let count = units(default_batch(sequence_length, devices) as f64);
+        let count = units(usual() as f64);
         Ok(count.div_ceil(round).saturating_mul(round).saturating_mul(unit))
     }
 }

@@ -42,13 +42,13 @@ section! {
         /// Micro-batch size in sequences, per replica.
         micro_batch: u64 = "micro_batch", "1";
         /// Global batch size in sequences.
-        global_batch: u64 = "global_batch", "4 Mi tokens in whole micro-batches; above 4,096 GPUs one sequence per 8 GPUs, at most 16 Mi tokens";
+        global_batch: u64 = "global_batch", "as published for Llama 3 405B and DeepSeek-V3; else 4 Mi tokens in whole micro-batches, above 4,096 GPUs one sequence per 8 GPUs, at most 16 Mi tokens";
         /// Micro-batches per replica and step (alternative to global_batch).
         micro_batches: u64 = "micro_batches", "computed from global_batch";
         /// Global batch size in tokens, rounded to whole micro-batches (alternative to global_batch).
         batch_tokens: Amount = "batch_tokens", "computed from global_batch";
         /// Sequence length in tokens.
-        sequence_length: u64 = "sequence_length", "the model's maximum, at most 8192";
+        sequence_length: u64 = "sequence_length", "as published for Llama 3 405B and DeepSeek-V3; else the model's maximum, at most 8192";
         /// Precision preset: sets all number formats.
         precision: PrecisionPreset = "precision.preset", "bf16, or fp16 if the accelerator lacks bf16";
         /// Number format of GEMMs.

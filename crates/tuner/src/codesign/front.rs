@@ -213,7 +213,16 @@ pub fn answer(
     }
     let classes = layouts.into_iter().zip(found).map(|(layout, found)| Class::new(layout, found)).collect();
     let contenders = Vec::new();
-    Codesign { rows, classes, refused: grid.refused, scale_up_prices, unpriced_domains, contenders, compares_power, warnings }
+    Codesign {
+        rows,
+        classes,
+        refused: grid.refused,
+        scale_up_prices,
+        unpriced_domains,
+        contenders,
+        compares_power,
+        warnings,
+    }
 }
 
 /// Distinct domain sizes of rows, in their order.

@@ -16,14 +16,13 @@ use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use crate::run::USUAL_CLUSTER;
 use classes::Classes;
-use railwright_answers::{Question as _, Searcher, Setting, published_batch, quoted};
+use railwright_answers::{Question as _, Searcher, Setting, quoted};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
-use railwright_spec::model::published_training;
-use railwright_spec::plan::{PlanSpec, Segment, divided_batch, divisible_batch, usual_batch};
+use railwright_spec::plan::{PlanSpec, Segment, default_batch, divisible_batch};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
@@ -263,11 +262,8 @@ fn plan_of(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
     let mut specified = asked.specified();
     specified.segment.get_or_insert(Segment::Whole);
     let mut chosen = Vec::new();
-    let training = published_training(&setting.run.model);
-    let published_length = training.map(|training| training.sequence_length);
-    let length = specified.sequence_length.or(published_length).unwrap_or_else(|| asked.sequence_length());
+    let length = asked.sequence_length();
     if specified.sequence_length.is_none() {
-        specified.sequence_length = published_length;
         chosen.push(format!("sequences of {} tokens", human::whole(length)));
     }
     let devices = setting.run.cluster.devices;
@@ -275,13 +271,7 @@ fn plan_of(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
         (Some(_), _) => specified.global_batch,
         (None, Some(tokens)) => Some(divisible_batch(tokens.0, length, devices)),
         (None, None) if specified.micro_batches.is_some() => None,
-        (None, None) if training.is_some() => {
-            training.map(|training| published_batch(training, length, devices))
-        }
-        (None, None) => {
-            let usual = usual_batch(length, devices);
-            Some(divided_batch(usual, &[devices]).unwrap_or(usual))
-        }
+        (None, None) => Some(default_batch(asked.published(), length, devices)),
     };
     if let (Some(sequences), None) = (sequences, specified.global_batch) {
         chosen.push(format!("global batch {}", human::whole(sequences)));

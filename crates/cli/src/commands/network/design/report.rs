@@ -209,7 +209,8 @@ impl Answered {
         let rows = &self.codesign.rows;
         let named =
             |row: &Row| format!("{} with domains of {} at {}", name(row), row.domain, gigabits(row.speed));
-        let among = if self.codesign.unpriced_domains.is_empty() { "" } else { "among domain sizes with a price, " };
+        let among =
+            if self.codesign.unpriced_domains.is_empty() { "" } else { "among domain sizes with a price, " };
         let contenders: Vec<&Row> =
             self.codesign.contenders.iter().filter_map(|&index| rows.get(index)).collect();
         let verdict = match contenders.as_slice() {
