@@ -10,7 +10,19 @@ const LOG: &str = "../../../../examples/launch/mixtral_8x7b.log";
 #[test]
 fn an_export_names_only_software_of_its_framework() {
     let of = |cluster: &str, to: &str| {
-        run(&["export", "llama-3-8b", "--cluster", cluster, "--gpus", "64", "--fsdp", "--gbs", "256", "--to", to])
+        run(&[
+            "export",
+            "llama-3-8b",
+            "--cluster",
+            cluster,
+            "--gpus",
+            "64",
+            "--fsdp",
+            "--gbs",
+            "256",
+            "--to",
+            to,
+        ])
     };
     let megatron = of("dgx-h100", "megatron");
     assert_eq!(megatron.code, 0, "{}", megatron.stderr);
@@ -25,8 +37,17 @@ fn an_export_names_only_software_of_its_framework() {
     assert!(tpu.stderr.contains("`maxtext-tpu`") && !tpu.stdout.contains("maxtext-tpu"), "{}", tpu.stderr);
     let torchtitan = of("dgx-h100", "torchtitan");
     assert!(!torchtitan.stderr.contains("plan.software"), "{}", torchtitan.stderr);
-    let search =
-        run(&["search", "llama-3-8b", "--cluster", "tpu-v5p-pod", "--gpus", "64", "--effort", "low", "--quiet"]);
+    let search = run(&[
+        "search",
+        "llama-3-8b",
+        "--cluster",
+        "tpu-v5p-pod",
+        "--gpus",
+        "64",
+        "--effort",
+        "low",
+        "--quiet",
+    ]);
     assert!(search.stdout.contains("export --to maxtext"), "{}", search.stdout);
 }
 

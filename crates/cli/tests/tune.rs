@@ -50,7 +50,11 @@ fn a_script_is_changed_to_the_layout_that_was_priced() {
         assert_eq!(after["plan"][key], first["plan"][key], "{key}");
     }
     // The flag that dated the script is gone; a comment keeps the generation, and with it the step time.
-    assert!(diff.stdout.contains("\n+# railwright: plan.software = \"megatron-core-2025\"\n"), "{}", diff.stdout);
+    assert!(
+        diff.stdout.contains("\n+# railwright: plan.software = \"megatron-core-2025\"\n"),
+        "{}",
+        diff.stdout
+    );
     let time = |answer: &serde_json::Value| answer["step_time"].as_f64().expect("a time");
     assert!((time(&after) / time(first) - 1.0).abs() < 1e-9, "{} {}", time(&after), time(first));
     let _ = fs::remove_file(&file);

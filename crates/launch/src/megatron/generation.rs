@@ -39,7 +39,9 @@ pub(crate) fn native(run: &Run) -> Run {
     let is_own = |id: &str| framework_of(id) == Some("megatron");
     if !is_own(&run.plan.software) {
         let architecture = &run.cluster.accelerator.architecture;
-        if let Some(usual) = usual_among(UsualPlans::Others, architecture, |generation| is_own(&generation.id)) {
+        if let Some(usual) =
+            usual_among(UsualPlans::Others, architecture, |generation| is_own(&generation.id))
+        {
             run.plan.software.clone_from(&usual.id);
         }
     }

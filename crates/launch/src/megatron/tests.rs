@@ -148,7 +148,10 @@ fn kept_flags_of_2022_alone_date_nothing() {
 fn a_comment_keeps_the_generation() {
     let script = include_str!("../../../../examples/launch/gpt3_175b_2022.sh");
     let kept = crate::annotation::with_software(script, "megatron-core-2024");
-    assert!(kept.starts_with("#! /bin/bash\n# railwright: plan.software = \"megatron-core-2024\"\n#"), "{kept}");
+    assert!(
+        kept.starts_with("#! /bin/bash\n# railwright: plan.software = \"megatron-core-2024\"\n#"),
+        "{kept}"
+    );
     assert_eq!(value(&example(&kept, Format::MegatronScript), "plan.software"), "\"megatron-core-2024\"");
     let flags = "MODEL_ARGS:\n  --num-layers: 32\n  --hidden-size: 4096\n  --num-attention-heads: 32\n  --seq-length: 4096\n  \
                  --micro-batch-size: 1\n  --global-batch-size: 128\n  --recompute-modules: core_attn\n";

@@ -95,7 +95,11 @@ impl Answered {
         };
         if let Some((writer, keys)) = &self.own_writer {
             let hint = run(writer, "file");
-            return if keys.is_empty() { hint } else { format!("{hint}; it has no setting for {}", keys.join(", ")) };
+            return if keys.is_empty() {
+                hint
+            } else {
+                format!("{hint}; it has no setting for {}", keys.join(", "))
+            };
         }
         match (self.not_expressed.join(", "), self.expressed_by.first()) {
             (keys, _) if keys.is_empty() => run("megatron", "command"),
