@@ -26,7 +26,7 @@ use railwright_spec::run::Run;
 use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, by_family};
 use railwright_tuner::why_not::WhyNot;
-use remarks::{expressed_by, impossible, not_expressed, title, torn, unique};
+use remarks::{expressed_by, impossible, not_expressed, own_writer, title, torn, unique};
 use rows::{candidates, one, positions, shown};
 use serde::Serialize;
 
@@ -109,6 +109,9 @@ pub struct Searched {
     /// Keys of the best plan without a Megatron-LM flag.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
+    /// The writer of the priced framework if that is not Megatron-LM, and the settings of the best plan that its files lack.
+    #[serde(skip)]
+    pub own_writer: Option<(&'static str, Vec<String>)>,
     /// Other frameworks whose launch files express the whole best layout, by the names of their writers; empty if Megatron-LM's does.
     #[serde(skip)]
     pub expressed_by: Vec<&'static str>,
@@ -265,6 +268,7 @@ pub fn search(
         several_settings: asked.settings().len() > 1,
         impossible: impossible(asked, problems),
         nothing,
+        own_writer: best_run.as_ref().and_then(own_writer),
         expressed_by: best_run
             .filter(|_| !not_expressed.is_empty())
             .as_ref()

@@ -6,6 +6,63 @@ use std::fs;
 const SCRIPT: &str = "../../../../examples/launch/llama3_70b.sh";
 const LOG: &str = "../../../../examples/launch/mixtral_8x7b.log";
 
+/// A file of another framework than the priced one is that framework's own run, and the difference is listed.
+#[test]
+fn an_export_names_only_software_of_its_framework() {
+    let of = |cluster: &str, to: &str| {
+        run(&[
+            "export",
+            "llama-3-8b",
+            "--cluster",
+            cluster,
+            "--gpus",
+            "64",
+            "--fsdp",
+            "--gbs",
+            "256",
+            "--to",
+            to,
+        ])
+    };
+    let megatron = of("dgx-h100", "megatron");
+    assert_eq!(megatron.code, 0, "{}", megatron.stderr);
+    assert!(!megatron.stdout.contains("torchtitan"), "{}", megatron.stdout);
+    assert!(megatron.stderr.contains("`plan.software`"), "{}", megatron.stderr);
+    assert!(
+        megatron.stderr.contains("`megatron-core-2025` instead of `torchtitan-2025`"),
+        "{}",
+        megatron.stderr
+    );
+    let tpu = of("tpu-v5p-pod", "megatron");
+    assert!(tpu.stderr.contains("`maxtext-tpu`") && !tpu.stdout.contains("maxtext-tpu"), "{}", tpu.stderr);
+    let torchtitan = of("dgx-h100", "torchtitan");
+    assert!(!torchtitan.stderr.contains("plan.software"), "{}", torchtitan.stderr);
+    let search = run(&[
+        "search",
+        "llama-3-8b",
+        "--cluster",
+        "tpu-v5p-pod",
+        "--gpus",
+        "64",
+        "--effort",
+        "low",
+        "--quiet",
+    ]);
+    assert!(search.stdout.contains("export --to maxtext"), "{}", search.stdout);
+}
+
+/// The warning on a different run has only what differs.
+#[test]
+fn a_dropped_vision_tower_is_a_difference_of_parameters() {
+    let words = ["--cluster", "dgx-h100", "--gpus", "16", "--tp", "2", "--gbs", "128", "--to", "megatron"];
+    let all: Vec<&str> = ["export", "qwen3-vl-8b"].into_iter().chain(words).collect();
+    let outcome = run(&all);
+    let warning = outcome.stderr.lines().find(|line| line.contains("describes a different run"));
+    let warning = warning.unwrap_or_else(|| panic!("{}", outcome.stderr));
+    assert!(warning.contains(" parameters instead of ") && !warning.contains("per step"), "{warning}");
+    assert!(!warning.contains("megatron-core"), "{warning}");
+}
+
 #[test]
 fn detect_shows_every_line() {
     insta::assert_snapshot!("detect_script", transcript(&["detect", SCRIPT]));

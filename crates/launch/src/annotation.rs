@@ -32,6 +32,25 @@ pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
     out
 }
 
+/// The comment for a software generation.
+pub(crate) fn of_software(id: &str) -> (String, String) {
+    (format!("{MARK} plan.software ="), Value::Text(id.to_owned()).to_toml())
+}
+
+/// A text with the comment for a software generation, below the line that names the interpreter.
+pub(crate) fn with_software(text: &str, id: &str) -> String {
+    let start = if text.starts_with("#!") { text.find('\n').map_or(text.len(), |end| end + 1) } else { 0 };
+    let (head, body) = text.split_at(start);
+    let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+    let (name, value) = of_software(id);
+    format!("{head}{gap}{name} {value}\n{body}")
+}
+
+/// Tests whether a line is such a comment.
+pub(crate) fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with(MARK)
+}
+
 /// Takes the comments of a text.
 pub(crate) fn read(text: &str, draft: &mut Draft) {
     for (index, line) in text.lines().enumerate() {

@@ -15,7 +15,7 @@ mod unified;
 pub use unified::unified;
 
 use self::language::{Language, Settings, Target};
-use crate::Format;
+use crate::{Format, annotation};
 use railwright_spec::run::Run;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +40,16 @@ pub struct Change {
     pub before: Option<String>,
     /// New value; `None` if the setting is removed.
     pub after: Option<String>,
+}
+
+impl Edited {
+    /// The edit with a comment that keeps a software generation, for changes that remove the evidence for it.
+    pub fn keeping_software(&self, id: &str) -> Self {
+        let (name, value) = annotation::of_software(id);
+        let mut changes = self.changes.clone();
+        changes.push(Change { name, before: None, after: Some(value) });
+        Self { text: annotation::with_software(&self.text, id), changes }
+    }
 }
 
 /// An edit that was not made.

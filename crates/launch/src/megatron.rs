@@ -7,7 +7,7 @@
 pub(crate) mod arguments;
 mod dialect;
 pub(crate) mod flags;
-mod generation;
+pub(crate) mod generation;
 mod hybrid;
 mod iterations;
 mod lists;

@@ -18,7 +18,7 @@ use crate::document::{self, Data, Document, Entry};
 use crate::megatron::arguments::{Argument, Arguments};
 use crate::megatron::flags;
 use crate::megatron::meaning::{self, World};
-use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
 use names::Name;
 use railwright_spec::human::shorten;
 use railwright_spec::model::{by_name, catalogue};
@@ -212,6 +212,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             recipe::adapters(&document, &mut draft);
         }
     }
+    annotation::read(text, &mut draft);
     draft.finish()
 }
 

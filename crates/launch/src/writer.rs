@@ -1,7 +1,7 @@
 //! Interface of writers of launch files, and the list of all of them.
 
 use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
-use railwright_spec::plan::{Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::plan::{Optimizer, Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
 use serde::Serialize;
@@ -14,19 +14,55 @@ pub trait Writer: Sync {
     /// Name after `--to`.
     fn name(&self) -> &'static str;
 
+    /// True if its files can train adapters.
+    fn trains_adapters(&self) -> bool {
+        false
+    }
+
+    /// Composes the files of a run whose kind of training the format supports.
+    fn compose(&self, run: &Run) -> Written;
+
+    /// Composes the files for one of [`Writer::versions`].
+    fn compose_for(&self, run: &Run, version: &str) -> Written {
+        let _ = version;
+        self.compose(run)
+    }
+
     /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings listed as not expressed.
-    fn write(&self, run: &Run) -> Written;
+    /// Refuses adapters in a format without them: the file would train all parameters.
+    fn write(&self, run: &Run) -> Written {
+        refusal(self.name(), self.trains_adapters(), run).unwrap_or_else(|| self.compose(run))
+    }
 
     /// Versions of the framework with different files, newest first; empty if all known versions read the same files.
     fn versions(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Writes a run for one of [`Writer::versions`].
+    /// Writes a run for one of [`Writer::versions`], as [`Writer::write`] does.
     fn write_for(&self, run: &Run, version: &str) -> Written {
-        let _ = version;
-        self.write(run)
+        refusal(self.name(), self.trains_adapters(), run).unwrap_or_else(|| self.compose_for(run, version))
     }
+
+    /// The part of a run that a user's file of this format determines: adapters that it cannot name are set elsewhere.
+    fn determined(&self, run: &Run) -> Run {
+        let mut run = run.clone();
+        if run.plan.optimizer == Optimizer::Lora && !self.trains_adapters() {
+            (run.plan.optimizer, run.plan.lora) = (Optimizer::Adam, None);
+        }
+        run
+    }
+}
+
+/// The refusal of adapters by a format without them.
+fn refusal(name: &str, trains_adapters: bool, run: &Run) -> Option<Written> {
+    if trains_adapters || run.plan.optimizer != Optimizer::Lora {
+        return None;
+    }
+    let others = writers().iter().filter(|writer| writer.trains_adapters());
+    let others = others.map(|writer| format!("`{}`", writer.name())).collect::<Vec<_>>().join(", ");
+    let message = format!("files of `{name}` train no adapters; those of {others} do");
+    Some(Written::refused(Lost { key: "plan.optimizer".to_owned(), message }))
 }
 
 /// A run as launch files.

@@ -14,7 +14,7 @@ mod parts;
 pub use features::{Feature, by_id, features, features_of, generation_of, with_features};
 pub use front_end::{FrontEnd, front_end, front_ends};
 pub use identified::{Refinement, Stack, identify};
-pub use inferred::{Usual, UsualPlans, inferred};
+pub use inferred::{Usual, UsualPlans, inferred, usual_among};
 pub use offers::Offers;
 pub use parts::{PARTS, Part};
 

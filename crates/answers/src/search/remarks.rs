@@ -101,6 +101,14 @@ pub(super) fn not_expressed(run: &Run) -> Vec<String> {
     keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
 }
 
+/// The writer of the priced software if it is not Megatron-LM's, and the plan settings that its files lack; `None` if it refuses the run.
+pub(super) fn own_writer(run: &Run) -> Option<(&'static str, Vec<String>)> {
+    let name = railwright_launch::framework_of(&run.plan.software).filter(|name| *name != "megatron")?;
+    let lost = railwright_launch::writers().iter().find(|writer| writer.name() == name)?.write(run);
+    let keys = lost.not_expressed.iter().map(|lost| lost.key.clone());
+    lost.refused.is_empty().then(|| (name, keys.filter(|key| key.starts_with("plan.")).collect()))
+}
+
 /// Writers other than Megatron-LM's that express a whole run.
 pub(super) fn expressed_by(run: &Run) -> Vec<&'static str> {
     let writers = railwright_launch::writers().iter().filter(|writer| writer.name() != "megatron");

@@ -99,7 +99,11 @@ impl Writer for AccelerateWriter {
         "accelerate"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn trains_adapters(&self) -> bool {
+        true
+    }
+
+    fn compose(&self, run: &Run) -> Written {
         if let Some(why) = refusal(run, "accelerate") {
             return Written::refused(why);
         }

@@ -42,7 +42,7 @@ impl Writer for DeepspeedWriter {
         "deepspeed"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn compose(&self, run: &Run) -> Written {
         let mut text = serde_json::to_string_pretty(&config(run)).unwrap_or_default();
         text.push('\n');
         let file = "ds_config.json".to_owned();
@@ -74,6 +74,7 @@ fn config(run: &Run) -> Value {
         Optimizer::Lion => "Lion",
         Optimizer::Muon => "Muon",
         Optimizer::Adafactor => "Adafactor",
+        // Adapters never reach a writer without them.
         Optimizer::Adam | Optimizer::Lora => "AdamW",
     };
     put("optimizer", json!({"type": optimizer, "params": {"lr": "auto"}}));

@@ -72,14 +72,16 @@ impl Document {
 
     /// Tests whether the framework has no name for the model. The file then keeps the user's own.
     fn has_no_name(&self, run: &Run) -> bool {
-        self.writer.write(run).refused.first().is_some_and(|lost| lost.key == "model")
+        let run = self.writer.determined(run);
+        self.writer.write(&run).refused.first().is_some_and(|lost| lost.key == "model")
     }
 
     /// The run with a model that the framework has a name for; the settings of a plan are the same for both.
     fn with_a_name(&self, run: &Run) -> Run {
+        let run = self.writer.determined(run);
         match by_name(STAND_IN) {
-            Ok(model) if self.has_no_name(run) => Run { model, ..run.clone() },
-            _ => run.clone(),
+            Ok(model) if self.has_no_name(&run) => Run { model, ..run },
+            _ => run,
         }
     }
 

@@ -7,7 +7,6 @@ use super::language::{Language, Settings, Target};
 use super::shell;
 use crate::megatron::{FlagsWriter, arguments_of, flags};
 use crate::{Format, Writer};
-use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
@@ -101,10 +100,7 @@ impl Megatron {
     /// The settings that the writer gives a run.
     pub(super) fn of_run(run: &Run) -> Settings {
         // Forks have their own flags for adapters, which stay unchanged.
-        let mut run = run.clone();
-        if run.plan.optimizer == Optimizer::Lora {
-            (run.plan.optimizer, run.plan.lora) = (Optimizer::Adam, None);
-        }
+        let run = FlagsWriter.determined(run);
         let text =
             FlagsWriter.write(&run).files.into_iter().next().map_or_else(String::new, |file| file.text);
         arguments_of(Format::MegatronScript, &text).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! A run as MaxText's YAML, on top of its base file.
 //!
 //! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and MaxText's checks of pipelines.
-//! Rejects models without a file in MaxText, unequal stages, adapters.
+//! Rejects models without a file in MaxText, unequal stages.
 
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
@@ -47,7 +47,7 @@ impl Writer for MaxTextWriter {
         "maxtext"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn compose(&self, run: &Run) -> Written {
         let refused = |key: &str, message: String| Written::refused(Lost { key: key.to_owned(), message });
         let Some(name) = model::name(&run.model) else {
             return refused("model", format!("MaxText has no file for {}", run.model.name));
@@ -81,9 +81,6 @@ fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     let plan = &run.plan;
     let (stages, chunks) = (plan.pipeline_parallel, plan.virtual_stages);
     let layers = run.model.num_layers();
-    if plan.optimizer == Optimizer::Lora {
-        return Some(("plan.optimizer", "pretrains, and trains no adapters"));
-    }
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses && !is_tpu(run) {
         return Some((
             "plan.context_kind",

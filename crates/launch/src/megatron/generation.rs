@@ -1,11 +1,14 @@
-//! Inference of the software generation from its arguments.
+//! Software generation of a Megatron-LM run: inferred from its arguments, and for a script that is written.
 //!
-//! Responsible for: an inference with its evidence. Without evidence, the calculator's default is used.
+//! Responsible for: an inference with its evidence, without which the calculator's default is used; Megatron's own generation for a run
+//! that is priced with another framework's.
 
 use super::flags;
 use super::meaning::Filler;
 use super::write::kernels::{Graphs, features};
-use crate::RemarkKind;
+use crate::{RemarkKind, framework_of};
+use railwright_spec::run::Run;
+use railwright_spec::software::{UsualPlans, usual_among};
 
 /// Years of flags, and the generation of each.
 const GENERATIONS: &[(&str, &str)] = &[
@@ -16,6 +19,34 @@ const GENERATIONS: &[(&str, &str)] = &[
     ("2025", "megatron-core-2025"),
     ("2026", "megatron-core-2026"),
 ];
+
+/// Flags of 2022 that later versions kept. They correct the year of a script with earlier flags, and alone they date nothing: scripts of
+/// any later year have them. Sources: Korthikanti et al., arXiv 2205.05198, May 2022; NVIDIA/Megatron-LM pull request 237, July 2022.
+const KEPT: &[&str] = &[
+    "recompute_activations",
+    "recompute_granularity",
+    "recompute_method",
+    "recompute_num_layers",
+    "sequence_parallel",
+];
+
+/// Reason why a script has another generation than its plan.
+pub(crate) const NATIVE: &str = "Megatron-LM does not run other frameworks' software";
+
+/// The run with a generation of Megatron-LM: its own, or the default of its accelerator if another framework's was priced.
+pub(crate) fn native(run: &Run) -> Run {
+    let mut run = run.clone();
+    let is_own = |id: &str| framework_of(id) == Some("megatron");
+    if !is_own(&run.plan.software) {
+        let architecture = &run.cluster.accelerator.architecture;
+        if let Some(usual) =
+            usual_among(UsualPlans::Others, architecture, |generation| is_own(&generation.id))
+        {
+            run.plan.software.clone_from(&usual.id);
+        }
+    }
+    run
+}
 
 /// Chooses the generation.
 pub(crate) fn read(f: &mut Filler<'_>) {
@@ -28,7 +59,10 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     };
     let seen = f.arguments.iter().filter(|(name, argument)| is_own(name, &argument.source));
     let seen = seen.filter_map(|(name, _)| flags::by_name(name)).filter(is_dated);
-    let newest = seen.max_by_key(|flag| (flag.since, std::cmp::Reverse(flag.name)));
+    let seen: Vec<flags::Flag> = seen.collect();
+    let is_telling = seen.iter().any(|flag| !KEPT.contains(&flag.name));
+    let newest = seen.iter().filter(|_| is_telling);
+    let newest = newest.max_by_key(|flag| (flag.since, std::cmp::Reverse(flag.name)));
     if f.arguments.is_on("deepspeed") {
         f.set("plan.software", &"megatron-deepspeed-2022".to_owned(), "deepspeed");
         f.remark(

@@ -5,7 +5,7 @@
 //! expanded and every value keeps its line. Rejects files that do not start training.
 
 use super::{flags, script};
-use crate::{Context, Evidence, Format, Launch, Reader, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, Strength, annotation};
 use railwright_spec::problem::Problem;
 
 /// Maximum length of such a file, in bytes.
@@ -181,7 +181,9 @@ fn unquoted(text: &str) -> String {
 /// The script that a runner of these files starts, each entry on a separate line.
 fn as_script(text: &str, entries: &[Entry]) -> String {
     let is_flagscale = !entries.iter().any(|entry| entry.section == "MODEL_ARGS");
-    let mut lines: Vec<String> = vec![String::new(); text.lines().count().max(1)];
+    let kept = |line: &str| if annotation::is_comment(line) { line.to_owned() } else { String::new() };
+    let mut lines: Vec<String> = text.lines().map(kept).collect();
+    lines.resize(lines.len().max(1), String::new());
     let mut launcher = Vec::new();
     for entry in entries {
         let Some(line) = lines.get_mut(entry.line - 1) else { continue };

@@ -12,11 +12,10 @@ mod version;
 
 use self::choices::Sharded;
 use self::structure::Structure;
-use super::ScriptReader;
+use super::{ScriptReader, generation};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile, annotation};
 use railwright_spec::model::{Model, Position};
-use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
 
@@ -69,6 +68,7 @@ const REASONS: Reasons = &[
     ),
     ("plan.stage_recompute", "Megatron-LM recomputes the same on every stage"),
     ("plan.optimizer", "Megatron-LM does not have it"),
+    ("plan.software", generation::NATIVE),
     ("plan.precision.compute", "Megatron-LM does not have it"),
     ("plan.precision.gradient_reduce", "Megatron-LM reduces gradients as it accumulates them"),
     ("plan.attention_kernel", "Megatron-LM chooses it"),
@@ -149,17 +149,13 @@ impl Writer for FlagsWriter {
         version::ALL
     }
 
-    fn write(&self, run: &Run) -> Written {
-        self.write_for(run, version::NEWEST)
+    fn compose(&self, run: &Run) -> Written {
+        self.compose_for(run, version::NEWEST)
     }
 
-    fn write_for(&self, run: &Run, version: &str) -> Written {
+    fn compose_for(&self, run: &Run, version: &str) -> Written {
         let name = "run_megatron.sh";
-        if run.plan.optimizer == Optimizer::Lora {
-            let message =
-                "Megatron-LM trains no adapters; LLaMA-Factory, Axolotl and Megatron-Bridge do".to_owned();
-            return Written::refused(Lost { key: "plan.optimizer".to_owned(), message });
-        }
+        let (planned, run) = (run, &generation::native(run));
         let structure = match Structure::of(&run.model, &run.plan) {
             Ok(structure) => structure,
             Err(why) => return Written::refused(no_such_model(run, &why)),
@@ -173,7 +169,7 @@ impl Writer for FlagsWriter {
         if let Some(lost) = lost_model(&text, name, run) {
             return Written::refused(lost);
         }
-        let mut not_expressed = lost(&ScriptReader, &text, name, run, REASONS);
+        let mut not_expressed = lost(&ScriptReader, &text, name, planned, REASONS);
         not_expressed.extend(left_out);
         let written = WrittenFile { name: name.to_owned(), text, version: version::known(version) };
         Written { files: vec![written], not_expressed, refused: Vec::new() }

@@ -45,7 +45,7 @@ impl Writer for NanotronWriter {
         "nanotron"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn compose(&self, run: &Run) -> Written {
         let file = "nanotron.yaml".to_owned();
         let refused = |message: String| Written::refused(Lost { key: "model".to_owned(), message });
         let text = text(run);

@@ -5,7 +5,7 @@
 
 use super::BridgeReader;
 use crate::lost::{Reasons, lost};
-use crate::megatron::FlagsWriter;
+use crate::megatron::{FlagsWriter, generation};
 use crate::{Format, Lost, Writer, Written, WrittenFile, adapter, annotation, hub};
 use railwright_spec::plan::Optimizer;
 use railwright_spec::precision::DataType;
@@ -146,7 +146,7 @@ const REASONS: Reasons = &[
     ("plan.sharding", "Megatron-FSDP gathers parameters again in the backward pass"),
     ("plan.recompute", "Megatron-Core recomputes some modules of all layers, or whole layers"),
     ("plan.stage_recompute", "Megatron-Core recomputes the same on every stage"),
-    ("plan.software", "set by the installed version"),
+    ("plan.software", generation::NATIVE),
     ("plan.lora_targets", adapter::LOST_TARGETS),
 ];
 
@@ -159,7 +159,11 @@ impl Writer for BridgeWriter {
         "megatron-bridge"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn trains_adapters(&self) -> bool {
+        true
+    }
+
+    fn compose(&self, run: &Run) -> Written {
         let refused = |key: &str, message: String| Written::refused(Lost { key: key.to_owned(), message });
         if !FAMILIES.contains(&run.model.family.as_str()) {
             return refused("model", format!("Megatron-Bridge does not convert {}", run.model.name));
@@ -173,6 +177,7 @@ impl Writer for BridgeWriter {
                 "Megatron-Bridge supports number formats of at most 16 bits".to_owned(),
             );
         }
+        let (planned, run) = (run, &generation::native(run));
         let (flags, mut not_expressed) = match FlagsWriter::flags_of(run) {
             Ok(found) => found,
             Err(why) => return Written::refused(why),
@@ -186,7 +191,7 @@ impl Writer for BridgeWriter {
             }
         };
         let file = "railwright_recipe.py".to_owned();
-        let mut found = lost(&BridgeReader, &text, &file, run, REASONS);
+        let mut found = lost(&BridgeReader, &text, &file, planned, REASONS);
         found.append(&mut not_expressed);
         Written { files: vec![WrittenFile::new(&file, text)], not_expressed: found, refused: Vec::new() }
     }

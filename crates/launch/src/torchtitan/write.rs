@@ -87,8 +87,8 @@ impl Writer for TorchtitanWriter {
         &["2026-08", TOML]
     }
 
-    fn write_for(&self, run: &Run, version: &str) -> Written {
-        let mut written = self.write(run);
+    fn compose_for(&self, run: &Run, version: &str) -> Written {
+        let mut written = self.compose(run);
         written.files.retain(|file| file.version == version);
         if written.files.is_empty() && written.refused.is_empty() {
             let is_flavour = |lost: &Lost| lost.key == "model.name";
@@ -100,7 +100,7 @@ impl Writer for TorchtitanWriter {
         written
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn compose(&self, run: &Run) -> Written {
         let plan = &run.plan;
         let mut out = Sections::default();
         let Some((name, size)) = models::flavour(&run.model) else {

@@ -30,7 +30,11 @@ impl Writer for LlamaFactoryWriter {
         "llama-factory"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn trains_adapters(&self) -> bool {
+        true
+    }
+
+    fn compose(&self, run: &Run) -> Written {
         let plan = &run.plan;
         if plan.tensor_parallel > 1 || plan.context_parallel > 1 {
             let key = if plan.tensor_parallel > 1 { "plan.tensor_parallel" } else { "plan.context_parallel" };
@@ -50,7 +54,11 @@ impl Writer for AxolotlWriter {
         "axolotl"
     }
 
-    fn write(&self, run: &Run) -> Written {
+    fn trains_adapters(&self) -> bool {
+        true
+    }
+
+    fn compose(&self, run: &Run) -> Written {
         let plan = &run.plan;
         if plan.context_parallel > 1 && plan.micro_batch > 1 {
             let message =

@@ -3,7 +3,7 @@
 //! Responsible for: the match of a plan and an accelerator with the defaults in `catalog/software.toml`.
 //! Independent of model names and of measured runs.
 
-use super::generations;
+use super::{Software, generations};
 use crate::plan::PlanSpec;
 use serde::Deserialize;
 
@@ -39,15 +39,23 @@ pub fn inferred(spec: &PlanSpec, architecture: &str) -> &'static str {
     } else {
         UsualPlans::Others
     };
+    usual_among(plans, architecture, |_| true).map_or(FALLBACK, |generation| generation.id.as_str())
+}
+
+/// Default generation of plans on an architecture among the generations that `is_candidate` accepts; `None` if none of them is a default.
+pub fn usual_among(
+    plans: UsualPlans,
+    architecture: &str,
+    is_candidate: impl Fn(&Software) -> bool,
+) -> Option<&'static Software> {
     let of = |matches: &dyn Fn(&str) -> bool| {
-        generations().iter().find(|generation| {
+        generations().iter().filter(|generation| is_candidate(generation)).find(|generation| {
             generation.usual.iter().any(|u| u.plans == plans && u.architectures.iter().any(|a| matches(a)))
         })
     };
     let architecture = architecture.to_ascii_lowercase();
     of(&|name| name != "default" && architecture.starts_with(&name.to_ascii_lowercase()))
         .or_else(|| of(&|name| name == "default"))
-        .map_or(FALLBACK, |generation| generation.id.as_str())
 }
 
 #[cfg(test)]

@@ -40,24 +40,32 @@ pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option
     let again = priced(again)?;
     let (before, after) = (planned.estimate, again.estimate);
     let ratio = after.step_time.get() / before.step_time.get();
-    let is_equal = before.memory.fit == after.memory.fit && before.model.parameters == after.model.parameters;
+    let is_equal = before.memory.fit == after.memory.fit
+        && before.model.parameters.total == after.model.parameters.total;
     if (ratio - 1.0).abs() < NOTABLE && is_equal {
         return None;
     }
-    let words = |estimate: &Estimate| {
-        format!(
-            "{} per step, {}, {}, on {}",
-            human::seconds(estimate.step_time),
-            human::bytes(estimate.memory.peak),
-            fit_words(estimate.memory.fit).0,
-            estimate.plan.software
-        )
+    let mut differing = Vec::new();
+    let mut compare = |written: String, planned: String, is_different: bool| {
+        if is_different {
+            differing.push(format!("{written} instead of {planned}"));
+        }
     };
-    Some(format!(
-        "the file describes a different run: {} as written, {} as planned",
-        words(&after),
-        words(&before)
-    ))
+    let totals = [&after, &before].map(|estimate| estimate.model.parameters.total);
+    let [written, planned] = match totals.map(|total| human::count(total as f64)) {
+        [written, planned] if written == planned => totals.map(human::whole),
+        short => short,
+    };
+    compare(format!("{written} parameters"), planned, totals[0] != totals[1]);
+    let time = |estimate: &Estimate| format!("{} per step", human::seconds(estimate.step_time));
+    compare(time(&after), time(&before), (ratio - 1.0).abs() >= NOTABLE);
+    let memory = |estimate: &Estimate| {
+        format!("{} ({})", human::bytes(estimate.memory.peak), fit_words(estimate.memory.fit).0)
+    };
+    compare(memory(&after), memory(&before), after.memory.fit != before.memory.fit);
+    let (written, planned) = (&after.plan.software, &before.plan.software);
+    compare(format!("`{written}`"), format!("`{planned}`"), written != planned);
+    Some(format!("the file describes a different run: {}", differing.join(", ")))
 }
 
 fn priced(resolved: Resolved) -> Option<Estimated> {

@@ -75,18 +75,7 @@ impl Answer for Answered {
             }
             document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
-            let export = match (self.not_expressed.join(", "), self.expressed_by.first()) {
-                (keys, _) if keys.is_empty() => {
-                    "run `railwright export --to megatron` with the same flags for a launch command"
-                        .to_owned()
-                }
-                (keys, Some(writer)) => format!(
-                    "run `railwright export --to {writer}` with the same flags for a launch file; Megatron-LM has \
-                     no flag for {keys}"
-                ),
-                (keys, None) => format!("Megatron-LM has no flag for {keys}"),
-            };
-            document.paragraph(Cell::new(export, Tone::Faint));
+            document.paragraph(Cell::new(self.export_hint(), Tone::Faint));
         }
         self.measure_next(&mut document);
         document
@@ -99,6 +88,26 @@ impl Answer for Answered {
 }
 
 impl Answered {
+    /// The command for a launch file of the best layout, and its limits.
+    fn export_hint(&self) -> String {
+        let run = |writer: &str, file: &str| {
+            format!("run `railwright export --to {writer}` with the same flags for a launch {file}")
+        };
+        if let Some((writer, keys)) = &self.own_writer {
+            let hint = run(writer, "file");
+            return if keys.is_empty() {
+                hint
+            } else {
+                format!("{hint}; it has no setting for {}", keys.join(", "))
+            };
+        }
+        match (self.not_expressed.join(", "), self.expressed_by.first()) {
+            (keys, _) if keys.is_empty() => run("megatron", "command"),
+            (keys, Some(writer)) => format!("{}; Megatron-LM has no flag for {keys}", run(writer, "file")),
+            (keys, None) => format!("Megatron-LM has no flag for {keys}"),
+        }
+    }
+
     /// The layouts whose measured step time would narrow the intervals most.
     fn measure_next(&self, document: &mut Document) {
         let Some(first) = self.measure_next.first() else { return };

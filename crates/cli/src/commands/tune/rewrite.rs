@@ -1,7 +1,8 @@
 //! The user's file with another layout, read back like the original.
 //!
 //! Responsible for: passing the file to the editor of its format and resolving the edited text with the same command line. An edit with
-//! another run than the intended one is rejected, except for settings that the framework cannot express.
+//! another run than the intended one is rejected, except for settings that the framework cannot express. An edit that changes the inferred
+//! software generation gets a comment that keeps it.
 
 use crate::args::RunArguments;
 use crate::exit::Failure;
@@ -51,16 +52,17 @@ impl Original {
         let to = Run { plan: plan.clone(), ..own.clone() };
         let writer = writer_of(format, &self.text);
         let mut lost: Vec<String> = writer.map_or_else(Vec::new, |writer| {
-            writer.write(&to).not_expressed.into_iter().map(|lost| lost.key).collect()
+            writer.write(&writer.determined(&to)).not_expressed.into_iter().map(|lost| lost.key).collect()
         });
         // A division of the layers that the file leaves to the framework.
         lost.push("plan.uneven_stages".to_owned());
         let back: RefCell<Option<Plan>> = RefCell::new(None);
         // The generation is inferred from the present flags; an edit of flags does not update the software.
-        let mut arguments = arguments.clone();
-        arguments.set.push(format!("plan.software={}", own.plan.software));
+        let own_software = own.plan.software.as_str();
+        let mut fixed = arguments.clone();
+        fixed.set.push(format!("plan.software={own_software}"));
         let is_right = |text: &str| -> Result<(), String> {
-            let resolved = input::instead(&self.path, text, || run::resolve(&arguments));
+            let resolved = input::instead(&self.path, text, || run::resolve(&fixed));
             let resolved = resolved.map_err(|failure| match failure {
                 Failure::Input(problems) => {
                     problems.first().map_or_else(String::new, |problem| format!("the edited file: {problem}"))
@@ -85,7 +87,18 @@ impl Original {
             back.replace(Some(resolved.run.plan));
             Ok(())
         };
-        let edited = edit(format, &self.text, own, &to, &is_right);
+        let edited = edit(format, &self.text, own, &to, &is_right).map(|edited| {
+            let software_of = |edited: &Edited| {
+                let resolved = input::instead(&self.path, &edited.text, || run::resolve(arguments));
+                resolved.ok().map(|resolved| resolved.run.plan.software)
+            };
+            let is_kept = |edited: &Edited| software_of(edited).as_deref() == Some(own_software);
+            if is_kept(&edited) {
+                return edited;
+            }
+            // Formats without such comments are estimated by what their reader infers.
+            Some(edited.keeping_software(own_software)).filter(is_kept).unwrap_or(edited)
+        });
         let source = back.into_inner().filter(|_| edited.is_ok());
         (Some(edited), source)
     }
