@@ -41,13 +41,7 @@ pub fn design_of(cluster: &Cluster, specified: &DesignSpec) -> DesignSpec {
     spec.kind = Some(kind);
     spec.devices = specified.devices.or(Some(cluster.devices.next_multiple_of(domain)));
     spec.domain = specified.domain.or((kind != Kind::ScaleUp && kind != Kind::Torus).then_some(domain));
-    // Clusters without scale-up links, whose devices communicate through the host, have a bandwidth of zero.
-    let own = Some(cluster.scale_up.bandwidth.min(MOST)).filter(|bandwidth| bandwidth.get() > 0.0);
-    spec.domain_bandwidth = specified
-        .domain_bandwidth
-        .filter(|bandwidth| bandwidth.get() > 0.0 || own.is_some())
-        .or(own)
-        .or(Some(host_bandwidth(cluster)));
+    spec.domain_bandwidth = specified.domain_bandwidth.or(Some(cluster.domain_bandwidth().min(MOST)));
     spec.speed =
         specified.speed.or((kind != Kind::ScaleUp).then_some(device_bandwidth(kind, cluster).min(MOST)));
     if kind == Kind::Torus && specified.dimensions.is_none() && torus_dimensions(cluster) == Some(2) {
@@ -83,10 +77,6 @@ pub fn machine(cluster: &Cluster, wiring: Wiring) -> Result<Machine, Problem> {
 pub fn quick_and_simulated(cluster: &Cluster, wiring: Wiring) -> Result<(Machine, Machine), Problem> {
     let quick = Machine::new(&unblocked(cluster, &wiring));
     Ok((quick, machine(cluster, wiring)?))
-}
-
-fn host_bandwidth(cluster: &Cluster) -> BytesPerSecond {
-    cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.0))
 }
 
 /// The wiring of a cluster's run on a design. Rejects settings without an effect on the step: latencies, and a torus of devices that share
@@ -208,10 +198,8 @@ pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
     if design.kind == Kind::ScaleUp {
         free.scale_up.domain_size = free.devices;
     }
-    // Devices without links have a bandwidth of zero, unless a design sets it.
-    if design.kind != Kind::Torus
-        && (cluster.scale_up.bandwidth.get() > 0.0 || design.domain.bandwidth != host_bandwidth(cluster))
-    {
+    // Devices without scale-up links keep their class of links, unless a design sets a bandwidth.
+    if design.kind != Kind::Torus && design.domain.bandwidth != cluster.domain_bandwidth() {
         free.scale_up.bandwidth = design.domain.bandwidth;
     }
     free

@@ -328,7 +328,7 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
     }
     let mut base = sheet.spec;
     base.devices = Some(machine.devices);
-    base.domain_bandwidth = Some(machine.scale_up.bandwidth);
+    base.domain_bandwidth = Some(machine.domain_bandwidth());
     let speeds: Vec<BytesPerSecond> = arguments
         .speeds
         .iter()

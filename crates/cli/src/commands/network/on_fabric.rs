@@ -31,7 +31,7 @@ pub(super) fn read(
     };
     let surroundings = Surroundings {
         domain: cluster.scale_up.domain_size,
-        domain_bandwidth: cluster.scale_up.bandwidth,
+        domain_bandwidth: cluster.domain_bandwidth(),
         latency: LATENCY,
     };
     let paths = u32::try_from(Connection::default().routes()).unwrap_or(u32::MAX);

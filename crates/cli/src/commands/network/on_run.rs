@@ -49,7 +49,7 @@ pub(super) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
     if !matches!(spec.kind, Some(Kind::ScaleUp | Kind::Torus)) {
         spec.domain.get_or_insert(cluster.scale_up.domain_size);
     }
-    spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);
+    spec.domain_bandwidth.get_or_insert(cluster.domain_bandwidth());
     spec.speed.get_or_insert(cluster.network.bandwidth);
 }
 
