@@ -137,7 +137,7 @@ impl<'a> Costing<'a> {
             activation_bytes: plan.precision.activations.bytes(),
             attention_kernel,
             matmul_rate: product_rate(plan.precision.compute),
-            wide_matmul_rate: product_rate(plan.precision.activations),
+            wide_matmul_rate: product_rate(plan.precision.wide_products()),
             expert_rate: Software::rate(&software.expert_rate, architecture, format),
             attention_rate: if machine.device.sustains_attention(Pass::Forward) {
                 1.0
@@ -147,7 +147,7 @@ impl<'a> Costing<'a> {
                     * match attention_kernel {
                         // Batched GEMMs already run in their own format.
                         operators::AttentionKernel::Unfused { .. } => 1.0,
-                        _ => wide_attention(cluster, plan.precision.activations),
+                        _ => wide_attention(cluster, plan.precision.wide_products()),
                     }
             },
             disturbance: None,
@@ -212,12 +212,7 @@ fn attention_kernel(
 /// The format of GEMMs between activations: 16 bits in mixed precision, independent of narrower weight
 /// formats; with 32-bit activations that of the other GEMMs, such as TF32.
 fn scores_format(plan: &Plan) -> DataType {
-    let (activations, compute) = (plan.precision.activations, plan.precision.compute);
-    match activations.bytes() > 2.0 {
-        false => DataType::Bf16,
-        true if compute.bytes() > 2.0 => compute,
-        true => activations,
-    }
+    if plan.precision.activations.bytes() > 2.0 { plan.precision.wide_products() } else { DataType::Bf16 }
 }
 
 /// Rate share of the matrix units under a power limit below the architecture's usual one.
@@ -236,8 +231,8 @@ pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
 }
 
 /// Rate of fused attention in wider formats, relative to the measured 16-bit formats: that of the matrix units.
-pub(crate) fn wide_attention(cluster: &Cluster, activations: DataType) -> f64 {
+pub(crate) fn wide_attention(cluster: &Cluster, format: DataType) -> f64 {
     let rate = |data_type| cluster.accelerator.peak_rate(data_type).map_or(0.0, FlopPerSecond::tera);
-    let (wide, sixteen) = (rate(activations), rate(DataType::Bf16));
-    if activations.bytes() > 2.0 && wide > 0.0 && sixteen > 0.0 { (wide / sixteen).min(1.0) } else { 1.0 }
+    let (wide, sixteen) = (rate(format), rate(DataType::Bf16));
+    if format.bytes() > 2.0 && wide > 0.0 && sixteen > 0.0 { (wide / sixteen).min(1.0) } else { 1.0 }
 }

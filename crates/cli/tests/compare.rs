@@ -34,6 +34,16 @@ fn two_logs_differ_only_by_more_than_their_noise() {
     assert_eq!((&same["significant"], &same["verdicts"][0]["met"]), (&false.into(), &false.into()));
 }
 
+/// Logs of different jobs are compared with a warning that names the differences.
+#[test]
+fn logs_of_different_jobs_are_named() {
+    let of = |name: &str| format!("{LAUNCH}/{name}");
+    let answer = json(&["compare", &of("mixtral_8x7b.log"), &of("megatron_deepspeed_2022.log"), "--json"], 0);
+    let warnings = answer["warnings"].as_array().expect("a list");
+    let found = warnings.iter().find(|warning| warning["id"] == "runs-not-alike").expect("a warning");
+    assert!(found["message"].as_str().expect("words").contains("`model.layers` 32 and 12"), "{found}");
+}
+
 #[test]
 fn tokens_of_the_run_are_times_of_a_log_without_a_clock() {
     let answer = json(

@@ -181,6 +181,15 @@ pub struct Precision {
     pub narrow_attention: bool,
 }
 
+impl Precision {
+    /// Format of GEMMs that do not use the weights' narrow format: head, router and attention. Matrix units read 32-bit activations in the
+    /// 32-bit format of the other GEMMs, such as TF32.
+    pub fn wide_products(&self) -> DataType {
+        let is_single = |format: DataType| format.bytes() > 2.0;
+        if is_single(self.activations) && is_single(self.compute) { self.compute } else { self.activations }
+    }
+}
+
 /// An optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

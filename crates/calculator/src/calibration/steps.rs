@@ -276,7 +276,7 @@ fn fit_host(
     Ok(())
 }
 
-/// Compares the step and its parts with the measured ones.
+/// Compares the step and its parts with the measured ones. A log has no parts: then only the step.
 pub(super) fn lines(
     bare: &Cluster,
     with: &Cluster,
@@ -292,8 +292,12 @@ pub(super) fn lines(
         before: get(&before),
         after: get(&after),
     };
+    let step = line("step", "step", |s| s.step);
+    if !has_parts(measured) {
+        return Ok(vec![step]);
+    }
     Ok(vec![
-        line("step", "step", |s| s.step),
+        step,
         line("products", "matrix products", |s| s.products),
         line("attention", "attention", |s| s.attention),
         line("elementwise", "element-wise and other kernels", |s| s.elementwise + s.other),

@@ -245,6 +245,8 @@ fn a_log_corrects_the_parts_of_the_step() {
     let step = StepSample { steps: 100, step: took, ..StepSample::default() };
     let samples = Samples { from: "log".into(), steps: vec![step], ..Samples::default() };
     let fitted = fit(&Case { run: Some((&model, &plan)), ..case(&cluster) }, &[samples]).expect("fitted");
+    let names: Vec<&str> = fitted.steps.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["step"], "a log has no parts");
     let (before, after) = (fitted.steps[0].before, fitted.steps[0].after);
     assert!(after > before * 1.1 && after < took, "{:?}", fitted.steps[0]);
     let steps = fitted.calibration.steps.clone().expect("fitted");

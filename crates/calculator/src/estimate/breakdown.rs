@@ -4,6 +4,7 @@ use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks};
 use crate::layer::LayerCost;
 use crate::work::{Dimension, Family, Work};
+use railwright_spec::model::{Mixer, Model};
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
@@ -65,6 +66,19 @@ pub(super) const fn family_id(family: Family) -> &'static str {
     }
 }
 
+/// Title of the token mixers of a model: attention, recurrent scans, or both.
+fn mixer_title(model: &Model) -> &'static str {
+    let mixers = || model.layer_kinds.iter().flat_map(|layer| layer.mixer.each());
+    let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));
+    let is_recurrent =
+        |mixer: &Mixer| matches!(mixer, Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::Selective(_));
+    match (mixers().any(is_attention), mixers().any(is_recurrent)) {
+        (true, true) => "attention and recurrent scans",
+        (false, true) => "recurrent scans",
+        _ => Family::AttentionCore.label(),
+    }
+}
+
 /// Last word of the identifier, and the title, of a parallel dimension.
 pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'static str) {
     match dimension {
@@ -112,7 +126,9 @@ pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
                     part(format!("{id}.{name}"), *title, time)
                 })
                 .collect();
-            parent(&id, family.label(), children)
+            let title =
+                if family == Family::AttentionCore { mixer_title(costing.model) } else { family.label() };
+            parent(&id, title, children)
         })
         .collect();
     let exposed = Dimension::ALL

@@ -182,13 +182,15 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         ));
     }
     if !layout.tensor.is_inside_domain() && !layout.tensor.is_torn() {
+        let is_in_server = layout.tensor.ranks <= costing.cluster.devices_per_node;
         list.push(Warning::new(
             "tensor-parallel-across-domains",
             format!(
-                "{} tensor-parallel ranks span {} scale-up domains of {}, so every layer communicates over the network; keep TP within a domain",
+                "{} tensor-parallel ranks span {} scale-up domains of {}, so every layer communicates over {}; keep TP within a domain",
                 layout.tensor.ranks,
                 layout.tensor.domains(),
-                domain
+                domain,
+                if is_in_server { "the bus of the server" } else { "the network" }
             ),
         ));
     }

@@ -72,7 +72,7 @@ fn selective(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
 /// Cost of small GEMMs with this traffic and arithmetic: the longer of both (Williams 2009, the roofline).
 fn roofline(costing: &Costing<'_>, bytes: Bytes, flop: Flop) -> Cost {
     let traffic = costing.machine.device.memory_bound(bytes);
-    let peak = costing.cluster.accelerator.peak_rate(costing.plan.precision.activations);
+    let peak = costing.cluster.accelerator.peak_rate(costing.plan.precision.wide_products());
     let arithmetic = peak.map_or(traffic.time, |peak| flop / peak);
     Cost { time: traffic.time.max(arithmetic), flop, ..traffic }
 }

@@ -34,13 +34,13 @@ fn one_way(costing: &Costing<'_>) -> f64 {
     if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
 }
 
-/// The head and the loss: a GEMM of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross entropy over the
+/// The head and the loss: a GEMM of tokens x hidden x vocabulary (in [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products)), and softmax with cross entropy over the
 /// logits, bound by memory.
 pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let h = costing.model.hidden_size as f64;
     let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / plan.tensor_parallel as f64;
-    let format = plan.precision.activations;
+    let format = plan.precision.wide_products();
     let product = Kernel::Product { m: costing.tokens, n: vocabulary, k: h, format, is_wide: true };
     let logits = costing.tokens * vocabulary;
     let cast = if costing.trains_weights() { weight_casts(costing, vocabulary * h) } else { 0.0 };

@@ -78,9 +78,8 @@ pub(super) fn in_phases(
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let tp = costing.plan.tensor_parallel as f64;
     for product in products(layer, tp) {
-        // Routers stay in the activations' format.
         let is_wide = product.module == Module::Router;
-        let format = if is_wide { costing.plan.precision.activations } else { costing.compute_type() };
+        let format = if is_wide { costing.plan.precision.wide_products() } else { costing.compute_type() };
         let m = if is_wide { costing.sequence_shard_tokens } else { costing.tokens };
         let kernel = Kernel::Product { m, n: product.rows, k: product.columns, format, is_wide };
         in_phases(costing, (family(product.module), product.label), kernel, visit);

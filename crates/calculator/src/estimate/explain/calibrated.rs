@@ -65,7 +65,9 @@ pub(super) fn family(costing: &Costing<'_>, id: &str) -> Option<String> {
         "attention_input" | "attention_output" | "mlp" | "experts" => {
             Some(products(costing, costing.compute_type())).filter(|text| !text.is_empty())
         }
-        "head" => Some(products(costing, costing.plan.precision.activations)).filter(|text| !text.is_empty()),
+        "head" => {
+            Some(products(costing, costing.plan.precision.wide_products())).filter(|text| !text.is_empty())
+        }
         "attention_core" => {
             let directions = [Operators::AttentionForward, Operators::AttentionBackward];
             let found: Vec<String> = directions.into_iter().filter_map(|o| operators(costing, o)).collect();

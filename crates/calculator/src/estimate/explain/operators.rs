@@ -33,7 +33,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
         .map(|product| {
             let router = product.module == Module::Router;
             let (data_type, rate) = if router {
-                (costing.plan.precision.activations, costing.wide_matmul_rate)
+                (costing.plan.precision.wide_products(), costing.wide_matmul_rate)
             } else {
                 (costing.compute_type(), costing.matmul_rate)
             };

@@ -19,7 +19,7 @@ use railwright_profiler::noise::{self, Shift};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Seconds;
-use railwright_spec::run::Run;
+use railwright_spec::run::{Run, Section as _};
 use serde::Serialize;
 
 /// One side.
@@ -117,6 +117,7 @@ pub(super) fn run(
         ([_, Some(Kind::Log)], Some(second)) if kinds[0] == Some(Kind::Log) => {
             let how = "it applies to a prediction: pass one log, with `--launch FILE` for its run";
             arguments.run_settings.without_run(how)?;
+            warnings.extend(of_other_runs([&arguments.first, second])?);
             [measured(&arguments.first, None, printer)?, measured(second, None, printer)?]
         }
         ([_, Some(_)], Some(second)) => {
@@ -187,6 +188,32 @@ fn predicted(
     Ok((run, side))
 }
 
+/// A warning if two logs print different models, sequence lengths or batches.
+fn of_other_runs(paths: [&String; 2]) -> Result<Option<Warning>, Failure> {
+    let [Some(first), Some(second)] = [launch::of_path(paths[0])?, launch::of_path(paths[1])?] else {
+        return Ok(None);
+    };
+    let model = |key: &str| (first.spec.model.get(key), second.spec.model.get(key));
+    let plan = |key: &str| (first.spec.plan.get(key), second.spec.plan.get(key));
+    let figures = [
+        ("model.layers", model("layers")),
+        ("model.hidden", model("hidden")),
+        ("plan.sequence_length", plan("sequence_length")),
+        ("plan.global_batch", plan("global_batch")),
+    ];
+    let differing: Vec<String> = figures
+        .into_iter()
+        .filter_map(|(key, sides)| match sides {
+            (Some(a), Some(b)) if a != b => Some(format!("`{key}` {} and {}", a.to_toml(), b.to_toml())),
+            _ => None,
+        })
+        .collect();
+    Ok((!differing.is_empty()).then(|| {
+        let message = format!("the logs belong to different runs: {}", differing.join(", "));
+        Warning::new("runs-not-alike", message)
+    }))
+}
+
 /// A warning if the log prints another batch than the run has.
 fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
     let Side::Measured { batch: Some(batch), .. } = side else { return None };
@@ -250,7 +277,7 @@ impl Logged {
         if self.significant() == Some(true) {
             (format!("outside the interval of the prediction: {interval}"), Tone::Doubtful)
         } else {
-            (format!("no significant change: {interval}"), Tone::Good)
+            (format!("within the interval of the prediction: {interval}"), Tone::Plain)
         }
     }
 }

@@ -11,6 +11,7 @@ use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
 use railwright_calculator::memory::Fit;
 use railwright_calculator::model_flop::Convention;
 use railwright_spec::human;
+use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
 use std::fmt::Write as _;
 
@@ -166,10 +167,13 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
     if let Some(model) = reported
         && let Some(first) = model.utilisation.first()
     {
+        // Without a causal mask the conventions are equal.
+        let is_full = efficiency.model_flop.iter().all(|m| m.per_token == model.per_token);
         let mut remark = format!(
-            "  of {} dense {}, causal attention",
+            "  of {} dense {}{}",
             human::flop_rate(first.peak),
-            first.peak_format.name()
+            first.peak_format.name(),
+            if is_full { "" } else { ", causal attention" }
         );
         if let Some(wide) = model.utilisation.get(1) {
             // Writing to a String cannot fail.
@@ -186,8 +190,13 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
                 vec![
                     human::percent(hardware).into(),
                     format!(
-                        "  of the same peak: {}/GPU executed, including recompute",
-                        human::flop_rate(efficiency.hardware_flop_rate)
+                        "  of the same peak: {}/GPU executed, including {}",
+                        human::flop_rate(efficiency.hardware_flop_rate),
+                        if estimate.plan.recompute == Recompute::None {
+                            "the recompute of attention's backward pass"
+                        } else {
+                            "recompute"
+                        }
                     )
                     .into(),
                 ],
