@@ -5,6 +5,7 @@
 
 mod accelerators;
 mod check;
+mod links;
 mod preset;
 mod spec;
 mod table;
@@ -54,6 +55,9 @@ pub struct Accelerator {
     pub network_bandwidth: Option<BytesPerSecond>,
     /// Bandwidth to the host, one direction; `None` if unknown.
     pub host_bandwidth: Option<BytesPerSecond>,
+    /// Bandwidth of the device's own PCIe port, one direction, which a host may not use in full; `None` for other links to the host.
+    #[serde(skip)]
+    pub port_bandwidth: Option<BytesPerSecond>,
     /// Design power in watts; `None` if unknown.
     pub power: Option<Watts>,
     /// Price per device-hour; `None` if not in the catalogue.

@@ -41,13 +41,7 @@ pub fn design_of(cluster: &Cluster, specified: &DesignSpec) -> DesignSpec {
     spec.kind = Some(kind);
     spec.devices = specified.devices.or(Some(cluster.devices.next_multiple_of(domain)));
     spec.domain = specified.domain.or((kind != Kind::ScaleUp && kind != Kind::Torus).then_some(domain));
-    // Clusters without scale-up links, whose devices communicate through the host, have a bandwidth of zero.
-    let own = Some(cluster.scale_up.bandwidth.min(MOST)).filter(|bandwidth| bandwidth.get() > 0.0);
-    spec.domain_bandwidth = specified
-        .domain_bandwidth
-        .filter(|bandwidth| bandwidth.get() > 0.0 || own.is_some())
-        .or(own)
-        .or(Some(host_bandwidth(cluster)));
+    spec.domain_bandwidth = specified.domain_bandwidth.or(Some(cluster.domain_bandwidth().min(MOST)));
     spec.speed =
         specified.speed.or((kind != Kind::ScaleUp).then_some(device_bandwidth(kind, cluster).min(MOST)));
     if kind == Kind::Torus && specified.dimensions.is_none() && torus_dimensions(cluster) == Some(2) {
@@ -64,6 +58,22 @@ pub fn device_bandwidth(kind: Kind, cluster: &Cluster) -> BytesPerSecond {
     } else {
         cluster.network.bandwidth
     }
+}
+
+/// The warning about NICs that are faster than the devices behind them; `None` without any.
+pub fn idle_nics(design: &Design, cluster: &Cluster) -> Option<Warning> {
+    let (bought, used) = (design.nic_bandwidth, design.clone().fed(cluster.device_limit()).nic_bandwidth);
+    let gbit = |speed: BytesPerSecond| (speed.get() * 8.0 / 1e9).round();
+    (used < bought).then(|| {
+        let message = format!(
+            "NICs of {} Gbit/s wait for the link of the {}, which has {} Gbit/s: the step uses {} Gbit/s, the bill has the NICs as bought",
+            gbit(bought),
+            cluster.accelerator.name,
+            gbit(used),
+            gbit(used)
+        );
+        Warning::new("network-nic-idle", message)
+    })
 }
 
 /// The two closest factors of a number.
@@ -85,10 +95,6 @@ pub fn quick_and_simulated(cluster: &Cluster, wiring: Wiring) -> Result<(Machine
     Ok((quick, machine(cluster, wiring)?))
 }
 
-fn host_bandwidth(cluster: &Cluster) -> BytesPerSecond {
-    cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.0))
-}
-
 /// The wiring of a cluster's run on a design. Rejects settings without an effect on the step: latencies, and a torus of devices that share
 /// domains.
 pub fn wiring(cluster: &Cluster, specified: &DesignSpec, failed: &[Part]) -> Result<Wiring, Problem> {
@@ -107,7 +113,7 @@ fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> 
         .at_key(format!("design.{key}"))
         .hint(format!("omit design.{key}; set `cluster.network.latency` for a hop between nodes")));
     }
-    let design = design_of(cluster, specified).resolve()?;
+    let design = design_of(cluster, specified).resolve()?.fed(cluster.device_limit());
     let own = cluster.scale_up.domain_size.min(cluster.devices);
     let is_torus = design.kind == Kind::Torus && torus_dimensions(cluster).is_some();
     if design.domain.size != own && design.kind == Kind::Torus && !is_torus {
@@ -208,10 +214,8 @@ pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
     if design.kind == Kind::ScaleUp {
         free.scale_up.domain_size = free.devices;
     }
-    // Devices without links have a bandwidth of zero, unless a design sets it.
-    if design.kind != Kind::Torus
-        && (cluster.scale_up.bandwidth.get() > 0.0 || design.domain.bandwidth != host_bandwidth(cluster))
-    {
+    // Devices without scale-up links keep their class of links, unless a design sets a bandwidth.
+    if design.kind != Kind::Torus && design.domain.bandwidth != cluster.domain_bandwidth() {
         free.scale_up.bandwidth = design.domain.bandwidth;
     }
     free

@@ -154,11 +154,7 @@ impl Fabric {
     /// Prepares a cluster's links.
     pub fn new(cluster: &Cluster) -> Self {
         let class = LinkClass::of(cluster);
-        let host = cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.0));
-        let bandwidth = match class {
-            LinkClass::Pcie if cluster.scale_up.bandwidth.get() <= 0.0 => host,
-            _ => cluster.scale_up.bandwidth,
-        };
+        let (host, bandwidth) = (cluster.accelerator.host_link(), cluster.domain_bandwidth());
         let domain = cluster.scale_up.domain_size.max(1);
         let node_size = cluster.devices_per_node.max(1);
         let calibration = cluster.calibration.as_deref();

@@ -63,6 +63,7 @@ impl Machine {
                 scale_up_domain: self.domain,
                 network_bandwidth: None,
                 host_bandwidth: Some(BytesPerSecond::from_gb(31.0)),
+                port_bandwidth: None,
                 power: None,
                 price: None,
                 device_name_patterns: Vec::new(),

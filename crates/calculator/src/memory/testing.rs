@@ -252,6 +252,7 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
         scale_up_domain: 8,
         network_bandwidth: None,
         host_bandwidth: None,
+        port_bandwidth: None,
         power: None,
         price: None,
         device_name_patterns: Vec::new(),

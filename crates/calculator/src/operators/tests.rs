@@ -35,6 +35,7 @@ pub(super) fn accelerator(
         scale_up_domain: 8,
         network_bandwidth: None,
         host_bandwidth: None,
+        port_bandwidth: None,
         power: None,
         price: None,
         device_name_patterns: Vec::new(),

@@ -8,6 +8,7 @@
 //! overestimated.
 
 use super::table::{Record, fields};
+use super::links::pcie_port;
 use super::{Accelerator, HourlyPrice};
 use crate::human::shorten;
 use crate::precision::DataType;
@@ -149,6 +150,7 @@ fn accelerator(record: &Record<'_>) -> Accelerator {
         scale_up_domain: record.count("scaleup_domain").unwrap_or(1).max(1),
         network_bandwidth: record.number("nic_gbit_per_dev").map(BytesPerSecond::from_gbit),
         host_bandwidth: record.number("host_uni_gbps").map(BytesPerSecond::from_gb),
+        port_bandwidth: pcie_port(record.text("host_link")),
         power: record.number("tdp_w").map(Watts::new),
         price,
         device_name_patterns: record.list("device_name_patterns"),

@@ -236,7 +236,9 @@ impl ClusterSpec {
         if let Some(power) = self.power {
             accelerator.power = Some(power);
         }
-        accelerator.host_bandwidth = self.host_bandwidth.or(accelerator.host_bandwidth);
+        if self.host_bandwidth.is_some() {
+            (accelerator.host_bandwidth, accelerator.port_bandwidth) = (self.host_bandwidth, None);
+        }
         let peaks: [(Option<FlopPerSecond>, &[DataType]); 3] = [
             (self.peak_sixteen, &[DataType::Bf16, DataType::Fp16]),
             (self.peak_eight, &[DataType::Fp8, DataType::Mxfp8]),

@@ -31,7 +31,7 @@ pub(super) fn read(
     };
     let surroundings = Surroundings {
         domain: cluster.scale_up.domain_size,
-        domain_bandwidth: cluster.scale_up.bandwidth,
+        domain_bandwidth: cluster.domain_bandwidth(),
         latency: LATENCY,
     };
     let paths = u32::try_from(Connection::default().routes()).unwrap_or(u32::MAX);
@@ -43,6 +43,11 @@ pub(super) fn read(
             surroundings.domain,
             human::bandwidth(surroundings.domain_bandwidth)
         ));
+    }
+    if let Some(first) = drawing.in_switches.first() {
+        let count = human::several(drawing.in_switches.len() as u64, "aggregation node");
+        let more = if drawing.in_switches.len() > 1 { ", ..." } else { "" };
+        chosen.push(format!("{count} of switches (SHARP) left out: {first}{more}"));
     }
     let fabric = Imported::new(&drawing, file, &surroundings, setting)?;
     if !fabric.left_out.is_empty() {

@@ -109,7 +109,7 @@ fn fill(spec: &mut DesignSpec, cluster: &Cluster) {
     if !matches!(spec.kind, Some(Kind::ScaleUp | Kind::Torus)) {
         spec.domain.get_or_insert(domain);
     }
-    spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);
+    spec.domain_bandwidth.get_or_insert(cluster.domain_bandwidth());
     if spec.kind != Some(Kind::ScaleUp) {
         let kind = spec.kind.unwrap_or(Kind::RailOptimized);
         spec.speed.get_or_insert(railwright_tuner::flows::device_bandwidth(kind, cluster));
