@@ -198,7 +198,11 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
             {finding.gpu_hours_per_day.toFixed(1)} {hours} {texts.perDay}
           </span>
         )}
-        <button type="button" class="traces-link" onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': name })}>
+        <button
+          type="button"
+          class="traces-link"
+          onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': name, 't.rank': undefined })}
+        >
           {texts.showOnTheTimeline}
         </button>
       </p>
