@@ -146,6 +146,8 @@ export const stepTime = 'step time'
 export const atLeast = 'at least '
 export const aStepOf = (stepTimeNs: Part, value: Part) => `A step of ${stepTimeNs}: ${value}`
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
+export const theRunIsNotThisJob = (mfu: Part) =>
+  `The FLOPs under “This job is” would be an MFU of ${mfu}, so they are not those of this job: no MFU is shown.`
 export const findings = 'Findings'
 export const mostExpensiveFirst = 'most expensive first'
 export const noFindingCostsMoreThan = 'No finding exceeds the noise.'
