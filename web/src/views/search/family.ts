@@ -3,6 +3,7 @@ import type { Plan } from '../../api/answers'
 import { shardingText } from '../calculator/wording'
 import { relative } from '../../charts/format'
 import * as texts from '../../words/search'
+import type { Found } from './answer'
 
 type Shape = Pick<Plan, 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel' | 'sharding'>
 
