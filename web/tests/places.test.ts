@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { collectiveOf, type RawColumns, model, neighbours, valueAt } from '../src/timeline/data'
 import { layout, rowAt, topOf } from '../src/timeline/layout'
-import { nameOf } from '../src/views/traces/interest'
+import { nameOf, rankIn, stragglerOf } from '../src/views/traces/interest'
 import { placeOf } from '../src/views/traces/place'
 import { peaks, roofs } from '../src/views/traces/roofline'
 
@@ -89,7 +89,24 @@ describe('pinned rows', () => {
 
 describe('rows of an SQL answer', () => {
   const of = model(COLUMNS)
-  it('lead to the nearest span of their name', () => {
+  it('lead to the span that begins there, not to another of the name', () => {
+    const long = model({
+      ...COLUMNS,
+      duration_ns: 20_000,
+      tracks: [
+        { ...track(0, 'rank 0', 'stream 7', [1_000, 9_000], [2, 0], [0, 0]), lengths: [4_000, 100] },
+        { ...track(1, 'rank 0', 'stream 24', [1_000, 9_100], [2, 2], [0, 0]), lengths: [5_000, 700] },
+      ],
+    })
+    expect(placeOf(long, '1000_5000_~all_reduce')).toEqual({ track: 1, span: 0 })
+    expect(placeOf(long, '1000_4000_~all_reduce')).toEqual({ track: 0, span: 0 })
+    expect(placeOf(long, '1000_5000_7~all_reduce')).toEqual({ track: 0, span: 0 })
+    expect(placeOf(long, '9000__7~')).toEqual({ track: 0, span: 1 })
+    // Within a merged span, and where nothing runs.
+    expect(placeOf(long, '4000__7~aten::mm')).toEqual({ track: 0, span: 0 })
+    expect(placeOf(long, '7000_10_24~all_reduce')).toBeNull()
+  })
+  it('of older links lead to the span of their name', () => {
     expect(placeOf(of, '41~all_reduce')).toEqual({ track: 1, span: 1 })
     expect(placeOf(of, '19~aten::mm')).toEqual({ track: 0, span: 2 })
   })
@@ -102,6 +119,16 @@ describe('rows of an SQL answer', () => {
 it('findings of one rule have names of their own', () => {
   const list = [{ id: 'straggler' }, { id: 'host' }, { id: 'straggler' }]
   expect(list.map((_, at) => nameOf(list, at))).toEqual(['straggler', 'host', 'straggler~2'])
+})
+
+it('a rank leads to its own straggler finding', () => {
+  const list = [
+    { id: 'slow-chip', message: 'kernels run slower on ranks 19, 27 than on the others' },
+    { id: 'straggler', message: 'rank 27 is a straggler (slow chip): 6.0% of the step' },
+    { id: 'straggler', message: 'rank 19 is a straggler (slow chip): 5.8% of the step' },
+  ]
+  expect([27, 19, 3].map((rank) => stragglerOf(list, rank))).toEqual(['straggler', 'straggler~2', undefined])
+  expect([...list, { message: 'host-bound: 4 ranks' }].map((one) => rankIn(one.message))).toEqual([19, 27, 19, null])
 })
 
 describe('roofs', () => {

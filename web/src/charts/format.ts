@@ -25,9 +25,12 @@ export function seconds(value: number): string {
   const size = Math.abs(value)
   // Less than a picosecond is a rounding error of zero.
   if (size < 1e-12) return '0 s'
-  if (size >= 86_400 * 2) return texts.days(digits(value / 86_400))
-  if (size >= 7200) return texts.hMin(Math.floor(value / 3600), Math.round((value % 3600) / 60))
-  if (size >= 120) return texts.minS(Math.floor(value / 60), Math.round(value % 60))
+  // Rounded before the division, so that no part reaches 60.
+  const [wholeMinutes, wholeSeconds] = [Math.round(size / 60), Math.round(size)]
+  const sign = value < 0 ? '−' : ''
+  if (wholeMinutes >= 2880) return texts.days(digits(value / 86_400))
+  if (wholeSeconds >= 7200) return `${sign}${texts.hMin(Math.floor(wholeMinutes / 60), wholeMinutes % 60)}`
+  if (size >= 120) return `${sign}${texts.minS(Math.floor(wholeSeconds / 60), wholeSeconds % 60)}`
   return prefixed(value, [
     [1, 's'],
     [1e-3, 'ms'],
@@ -102,17 +105,17 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString('en')
 }
 
-/** $66.6 M, $2.99. */
-/** Dollars; a dash if the price is unknown. */
+/** Dollars, $66.6 M, $2.99; a dash if the price is unknown. */
 export function dollars(value: number | null | undefined): string {
   if (value == null) return '–'
   const size = Math.abs(value)
   const sign = value < 0 ? '−' : ''
   if (size === 0) return '$0'
-  if (size >= 1e9) return `${sign}$${digits(size / 1e9)} B`
-  if (size >= 1e6) return `${sign}$${digits(size / 1e6)} M`
+  // 999.6 k would round to 1000 k, so it takes the next prefix.
+  if (size >= 0.9995e9) return `${sign}$${digits(size / 1e9)} B`
+  if (size >= 0.9995e6) return `${sign}$${digits(size / 1e6)} M`
   if (size >= 1e4) return `${sign}$${digits(size / 1e3)} k`
-  return `${sign}$${size >= 100 ? count(size) : size.toFixed(2)}`
+  return `${sign}$${size >= 99.995 ? count(size) : size.toFixed(2)}`
 }
 
 /** 33.5 GWh, from kilowatt-hours. */
@@ -136,8 +139,7 @@ export function power(watts: number | null | undefined): string {
   ])
 }
 
-/** 51.6%; tiny shares keep two digits. */
-/** A share; a dash if unknown. */
+/** A share, 51.6%; tiny ones keep two digits; a dash if unknown. */
 export function percent(share: number | null | undefined): string {
   if (share == null) return '–'
   const value = share * 100

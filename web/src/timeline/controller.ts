@@ -516,8 +516,9 @@ export class Controller {
     this.fly(range.from - room, range.to + room)
   }
 
-  /** Moves to a given place, such as that of a finding. */
+  /** Moves to a given place, such as that of a finding. Nothing moves without a track and a length: that is no place. */
   goTo(track: number | null, at: number, length: number, span?: number | null): void {
+    if (track === null && length <= 0) return
     if (track !== null && this.model.tracks[track]) {
       const one = this.model.tracks[track]!
       const target = { track, span: span ?? Math.min(firstEndingAfter(one, at), Math.max(0, one.count - 1)) }

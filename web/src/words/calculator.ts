@@ -280,7 +280,7 @@ export const takeBackInB = (key: Part) => `Reset ${key} in B`
 export const saved = (name: Part) => `${name} saved`
 
 // verdict.tsx
-export const aDevice = 'per device'
+export const aDevice = 'each device'
 export const stage3 = (worst: Part) => `stage ${worst}`
 export const verdictOn = (letter: Part) => `Verdict on ${letter}`
 export const verdict = 'Verdict'

@@ -7,6 +7,7 @@ export const costPerDaySaved = 'cost per day saved'
 export const lowMarginalEfficiency2 = 'low marginal efficiency'
 export const lowMarginalEfficiency = (choice: Part) => `${choice}, low marginal efficiency`
 export const gpus = 'GPUs'
+export const gpusOf = (devices: Part, name: Part) => `${devices} GPUs of ${name}`
 export const days2 = 'Days'
 export const onePointPerSearchedCount = 'one point per searched size, hollow if it misses the goal'
 export const daysOfTrainingByNumber = 'Days of training by number of GPUs'
@@ -59,8 +60,8 @@ export const and = 'and'
 export const noNumberMeetsTheGoal = 'No size meets the goal'
 export const noGoalIsSetCluster = 'No goal is set: cluster sizes with their marginal efficiency.'
 export const beyondAddedGpusDoLess = (devices: Part, name: Part, worth: Part) =>
-  `Beyond ${devices} × ${name}, the marginal efficiency falls below ${worth}.`
-export const upToAddedGpusAre = (devices: Part, name: Part) => `Up to ${devices} × ${name}, added GPUs are worth their rent.`
+  `Beyond ${gpusOf(devices, name)}, the marginal efficiency falls below ${worth}.`
+export const upToAddedGpusAre = (devices: Part, name: Part) => `Up to ${gpusOf(devices, name)}, added GPUs are worth their rent.`
 export const tokens = 'tokens'
 export const theBatchGrowsWithThe = ', batch scales with the GPUs'
 export const sequencesAStepForEvery = (globalBatch: Part) => `, ${globalBatch} sequences per step throughout`

@@ -76,6 +76,10 @@ export const remediesThatWereTriedMakes =
 export const nearestMisses = 'Closest layouts'
 export const lacks = 'lacks'
 
+// family.ts
+export const simplestOfTheTie = 'simplest of the tie'
+export const fastest = 'fastest'
+
 // plot.tsx
 export const ofText2 = (device: Part, deviceMemory: Part) => `${device} of ${deviceMemory}`
 export const fitsWith = 'fits with'
@@ -96,7 +100,7 @@ export const strategy = 'Strategy'
 export const on = 'On'
 export const step = 'Step'
 export const behind = 'Behind'
-export const timePerTokenOverThe = 'Time per token relative to the best; differences within 5% are a tie: benchmark them'
+export const timePerTokenOverThe = 'Time per token relative to the best; ties are within the model error between layouts: benchmark them'
 export const tie = 'tie'
 export const modelFlopUtilisation = 'Model FLOP utilization'
 export const memory = 'Memory'

@@ -146,6 +146,8 @@ export const stepTime = 'step time'
 export const atLeast = 'at least '
 export const aStepOf = (stepTimeNs: Part, value: Part) => `A step of ${stepTimeNs}: ${value}`
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
+export const theRunIsNotThisJob = (mfu: Part) =>
+  `The FLOPs under “This job is” would be an MFU of ${mfu}, so they are not those of this job: no MFU is shown.`
 export const findings = 'Findings'
 export const mostExpensiveFirst = 'most expensive first'
 export const noFindingCostsMoreThan = 'No finding exceeds the noise.'
@@ -165,6 +167,8 @@ export const family = 'Family'
 
 // place.ts
 export const thisRowHasNoRank = 'This row has no rank or no start'
+export const thisStartIsNoInteger = 'Rank and start of this row are not whole numbers, so the row is no place on the timeline'
+export const noSpanOfThisRow = 'No drawn span begins or runs at this row'
 export const thisRowLiesBeforeThe = 'This row is before the first step'
 
 // query.tsx
@@ -253,6 +257,8 @@ export const perStep = 'per step.'
 export const rankIsAStraggler = (rank: Part) => `Rank ${rank} is a straggler`
 export const ranksAreStragglers = (value: Part) => `${value} ranks are stragglers`
 export const aStepWouldTake = ': step time would be'
+export const withAllRanksAtPeers =
+  ' with all ranks at the median speed of their peers. The cost on a card is that of its rank alone, so costs need not add up.'
 export const theHostsNotSingleRanks = ' The hosts, not single ranks, delay the job.'
 export const rank4 = (rank: Part) => `Rank ${rank}`
 export const perStep4 = 'per step ('

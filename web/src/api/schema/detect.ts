@@ -68,7 +68,8 @@ export interface DetectAnswer {
    */
   partial?: string | null
   /**
-   * Values that the file sets but that cannot be read from it. /
+   * Values that the file sets but that cannot be read from it.
+   */
   open?: Open[]
   /**
    * Step time of a log.

@@ -1198,7 +1198,8 @@ export interface Comparison {
    */
   difference: number
   /**
-   * True if the measurement is inside the interval. `null` for figures without one. /
+   * True if the measurement is inside the interval. `null` for figures without one.
+   */
   inside: boolean | null
 }
 /**

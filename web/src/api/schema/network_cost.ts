@@ -867,7 +867,8 @@ export interface Purchase {
    */
   discarded: number
   /**
-   * Lower bound on today's links to reconnect; `null` if the topology has no rule for it. /
+   * Lower bound on today's links to reconnect; `null` if the topology has no rule for it.
+   */
   moved_links: number | null
 }
 /**

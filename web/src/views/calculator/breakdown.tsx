@@ -8,7 +8,7 @@ import { Icicle } from '../../charts/icicle'
 import { change } from '../../state/location'
 import { Explained } from '../../ui/why'
 import { BUBBLE_WORDS } from '../parts/bubble'
-import { Difference, unfitOf } from './headline'
+import { Difference, doubtOf } from './headline'
 import { kept } from './scenarios'
 import { find, flat, merged } from './time-tree'
 import * as texts from '../../words/calculator'
@@ -183,7 +183,7 @@ function Tree(props: {
                       b={after?.time ?? 0}
                       better="less"
                       step={props.a.step_time}
-                      unless={unfitOf(props.a, props.b)}
+                      unless={doubtOf(props.a, props.b)}
                     />
                   </td>
                 )}

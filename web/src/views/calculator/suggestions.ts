@@ -17,6 +17,8 @@ export function suggestions(problem: Problem): Offer[] {
     if (value === 'true') return { title: texts.allow(flag.replaceAll('-', ' ')), values: { [flag]: value } }
     return offer(flag, value)
   })
+  // Another number of GPUs is another job, so the other remedies precede it.
+  offers.sort((one, other) => Number('gpus' in one.values) - Number('gpus' in other.values))
   const flag = flagAt(problem)
   // Nearest names, one button each.
   const meant = /did you mean ([^?]+)\?/.exec(problem.hint ?? '')?.[1] ?? ''

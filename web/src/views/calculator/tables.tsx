@@ -3,7 +3,7 @@ import type { Communication, Estimate, Stage } from '../../api/answers'
 import { classColour, words } from '../../charts/colours'
 import * as format from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
-import { Difference, unfitOf } from './headline'
+import { Difference, doubtOf } from './headline'
 import * as texts from '../../words/calculator'
 
 interface Pair {
@@ -80,7 +80,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
                 b={b?.time ?? 0}
                 better="less"
                 step={props.a.step_time}
-                unless={props.b && unfitOf(props.a, props.b)}
+                unless={props.b && doubtOf(props.a, props.b)}
               />
             ),
           } as const,

@@ -25,7 +25,7 @@ const plain = (value: number) => String(Number(value.toPrecision(3)))
 
 function tip(row: Row): Tip {
   return {
-    title: `${count(row.devices)} × ${row.accelerator}`,
+    title: texts.gpusOf(count(row.devices), row.accelerator),
     lines: [
       { name: 'training', value: seconds(row.bill.calendar) },
       { name: 'rent', value: dollars(row.bill.rent) },

@@ -203,7 +203,7 @@ function Verdict({
                 rows.every((row) => row.bill.rent !== null),
               ),
             )}
-            : <strong>{count(chosen.devices)}</strong> × {chosen.accelerator}, {seconds(chosen.bill.calendar)} {texts.and}{' '}
+            : <strong>{texts.gpusOf(count(chosen.devices), chosen.accelerator)}</strong>, {seconds(chosen.bill.calendar)} {texts.and}{' '}
             {dollars(chosen.bill.rent)}
           </p>
         )}
@@ -211,7 +211,7 @@ function Verdict({
           <p class="large tone-bad">
             {texts.noNumberMeetsTheGoal}
             {nearest
-              ? `; nearest: ${count(nearest.devices)} × ${nearest.accelerator}, ${seconds(nearest.bill.calendar)} for ${dollars(nearest.bill.rent)}, ${misses}`
+              ? `; nearest: ${texts.gpusOf(count(nearest.devices), nearest.accelerator)}, ${seconds(nearest.bill.calendar)} for ${dollars(nearest.bill.rent)}, ${misses}`
               : ''}
           </p>
         )}

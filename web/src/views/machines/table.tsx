@@ -97,7 +97,7 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
         <ul class="remarks table-more">
           {impossible.map((one) => (
             <li key={`${one.machine} ${one.devices}`}>
-              {count(one.devices)} × {machines[one.machine]?.name}: {one.reason}
+              {texts.gpusOf(count(one.devices), machines[one.machine]?.name ?? '')}: {one.reason}
             </li>
           ))}
         </ul>

@@ -5,7 +5,7 @@ import { count, dollars, percent, power } from '../../charts/format'
 import { Lines } from '../../charts/lines/lines'
 import { NUMBER } from '../../state/amounts'
 import { Amount } from '../../ui/amounts'
-import { Loading, Problems } from '../../ui/states'
+import { Loading } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import { AcceleratorField } from '../parts/accelerator'
 import type { CostAnswer } from './answer'
@@ -15,6 +15,7 @@ import { kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
 import { PriceList, priceList } from './price-list'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 type Priced = CostAnswer['designs'][number]
@@ -58,10 +59,10 @@ export function CostDesk() {
           <PriceList />
         </div>
       </section>
-      {live.problems.length > 0 && <Problems problems={live.problems} />}
+      <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[240, 240]} />}
       {answer && (
-        <div class={`columns ${live.stale ? 'stale' : ''}`}>
+        <div class={`columns ${live.stale || live.problems.length > 0 ? 'stale' : ''}`}>
           <div class="columns two-charts">
             <CostBars answer={answer} line={live.commandLine} />
             <BySize answer={answer} />

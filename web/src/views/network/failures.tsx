@@ -3,7 +3,7 @@ import { useAnswer } from '../../api/live'
 import { count, digits, percent } from '../../charts/format'
 import { PERCENT } from '../../state/amounts'
 import { Amount } from '../../ui/amounts'
-import { Loading, Problems } from '../../ui/states'
+import { Loading } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import { Choice, Figure } from '../parts/controls'
 import type { FailureClass, FailuresAnswer } from './answer'
@@ -11,6 +11,7 @@ import { ShareBar } from './bits'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 export function FailuresDesk() {
@@ -50,10 +51,10 @@ export function FailuresDesk() {
           />
         </div>
       </section>
-      {live.problems.length > 0 && <Problems problems={live.problems} />}
+      <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[240]} />}
       {answer && (
-        <div class={`columns ${live.stale ? 'stale' : ''}`}>
+        <div class={`columns ${live.stale || live.problems.length > 0 ? 'stale' : ''}`}>
           {answer.designs.length > 1 && <Compared answer={answer} />}
           <div class="columns failures">
             {answer.designs.map(({ expected }) => (

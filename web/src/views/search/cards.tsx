@@ -9,7 +9,7 @@ import { toArguments } from '../../state/run'
 import { FIT } from '../parts/fit'
 import { layoutOf } from '../parts/strategy'
 import type { Found, SearchAnswer } from './answer'
-import { spaceOf, titleOf } from './family'
+import { spaceOf, standingOf, titleOf } from './family'
 import { runParameters } from './question'
 import { SpentBar } from './ranking'
 import * as texts from '../../words/search'
@@ -55,8 +55,8 @@ export function Cards(props: Props) {
   )
 }
 
-function Card({ one, question, onPick }: Props & { one: Found }) {
-  const { candidate, mfu, behind, spent, plan_summary: summary } = one.ranked
+function Card({ one, found, question, onPick }: Props & { one: Found }) {
+  const { candidate, mfu, spent, plan_summary: summary } = one.ranked
   const title = titleOf(candidate.plan)
   return (
     <article class="card" aria-label={title}>
@@ -64,7 +64,7 @@ function Card({ one, question, onPick }: Props & { one: Found }) {
       <p class="card-time">
         <strong>{seconds(candidate.step_time)}</strong>{' '}
         <span class="muted" title={candidate.tied_with_best ? texts.withinTheModelErrorOf : undefined}>
-          {behind === 0 ? 'fastest' : `${relative(1 + behind, 1)}${candidate.tied_with_best ? ', tie' : ''}`}
+          {standingOf(one, found)}
         </span>
       </p>
       <SpentBar spent={spent} wide />

@@ -1,7 +1,9 @@
 // Families of layouts: one per combination of TP, PP, CP, EP and sharding. Pure.
 import type { Plan } from '../../api/answers'
 import { shardingText } from '../calculator/wording'
+import { relative } from '../../charts/format'
 import * as texts from '../../words/search'
+import type { Found } from './answer'
 
 type Shape = Pick<Plan, 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel' | 'sharding'>
 
@@ -36,4 +38,13 @@ export function spaceOf(plan: Shape): string[] {
     `ep=${plan.expert_parallel}`,
     `sharding=${shardingText(plan.sharding)}`,
   ]
+}
+
+/** Standing of a layout among all: the first is the simplest of the tie, which need not be the fastest. */
+export function standingOf(one: Found, all: readonly Found[]): string {
+  const least = Math.min(...all.map(({ ranked }) => ranked.behind))
+  const { behind, candidate } = one.ranked
+  if (behind === 0) return least < 0 ? texts.simplestOfTheTie : texts.fastest
+  const parts = [relative(1 + behind, 1), behind === least && least < 0 ? texts.fastest : '', candidate.tied_with_best ? texts.tie : '']
+  return parts.filter(Boolean).join(', ')
 }

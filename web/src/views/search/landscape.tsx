@@ -32,7 +32,7 @@ export function Landscape({ state, onStop }: Props) {
   const about = [
     texts.theFastestLayoutOfEach,
     over > 0 ? `OOM or ×: out of memory, + is what the smallest layout lacks (${count(over)} of ${count(tp.length * pp.length)})` : '',
-    outlined ? texts.dashedYourLayout : '',
+    outlined && own ? `${texts.dashedYourLayout} (${seconds(own.step_time)})` : '',
   ]
     .filter(Boolean)
     .join('; ')

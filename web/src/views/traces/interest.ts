@@ -74,6 +74,18 @@ export function width(ranks: number): number {
   return wide
 }
 
+/** First rank in the sentence of a finding; null if it names none. */
+export function rankIn(sentence: string): number | null {
+  const [, rank] = /\branks? (\d+)/.exec(sentence) ?? []
+  return rank === undefined ? null : Number(rank)
+}
+
+/** Name of the straggler finding of a rank in the URL; undefined if the rank has none. */
+export function stragglerOf(findings: readonly { readonly id: string; readonly message: string }[], rank: number): string | undefined {
+  const at = findings.findIndex((one) => one.id === 'straggler' && rankIn(one.message) === rank)
+  return at < 0 ? undefined : nameOf(findings, at)
+}
+
 /** Name of a finding in the URL: that of its rule, with a number from the second finding of a rule on. */
 export function nameOf(findings: readonly { readonly id?: string | undefined }[], at: number): string {
   const id = findings[at]?.id ?? ''

@@ -53,6 +53,8 @@ export function Overview({ profile }: TabProps) {
 }
 
 function Head({ profile }: { profile: Profile }) {
+  // More than the peak of the devices: the FLOPs are those of another job.
+  const isImpossible = profile.utilisation !== null && profile.utilisation > 1
   const facts: (readonly [string, string])[] = [
     [texts.stepTime, span(profile.step_time_ns)],
     [
@@ -63,18 +65,21 @@ function Head({ profile }: { profile: Profile }) {
     ],
     ['steps', String(profile.steps.length)],
     ...(profile.device ? [['on', profile.device] as const] : []),
-    ...(profile.utilisation !== null ? [['MFU', percent(profile.utilisation)] as const] : []),
+    ...(profile.utilisation !== null && !isImpossible ? [['MFU', percent(profile.utilisation)] as const] : []),
     ['clocks', profile.clocks],
   ]
   return (
-    <dl class="traces-head traces-wide">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      {isImpossible && <p class="warn traces-wide">{texts.theRunIsNotThisJob(percent(profile.utilisation ?? 0))}</p>}
+      <dl class="traces-head traces-wide">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   )
 }
 
@@ -198,7 +203,11 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
             {finding.gpu_hours_per_day.toFixed(1)} {hours} {texts.perDay}
           </span>
         )}
-        <button type="button" class="traces-link" onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': name })}>
+        <button
+          type="button"
+          class="traces-link"
+          onClick={() => change({ ...afresh('t'), 't.tab': 'timeline', 't.finding': name, 't.rank': undefined })}
+        >
           {texts.showOnTheTimeline}
         </button>
       </p>

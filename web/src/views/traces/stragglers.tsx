@@ -8,6 +8,7 @@ import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
+import { stragglerOf } from './interest'
 import { readingOf } from './job'
 import { signed, words } from './types'
 import * as texts from '../../words/traces'
@@ -19,7 +20,7 @@ function causeOf(row: Culprit, least: number): string {
   return row.cost_ns <= least ? texts.belowTheLeastCost : texts.notReported
 }
 
-export function Stragglers({ paths, job }: TabProps) {
+export function Stragglers({ profile, paths, job }: TabProps) {
   const { answer, problems, loading } = useAnswer<StragglersAnswer>('stragglers', { paths, ...readingOf(job) })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[120, 220]} /> : null
@@ -57,7 +58,8 @@ export function Stragglers({ paths, job }: TabProps) {
               `: what a step would take without is not known, since ${answer.bounds_only}.`
             ) : (
               <>
-                {texts.aStepWouldTake} {span(answer.step_time_without_ns)} {texts.insteadOf} {span(answer.step_time_ns)}.
+                {texts.aStepWouldTake} {span(answer.step_time_without_ns)} {texts.insteadOf} {span(answer.step_time_ns)}
+                {texts.withAllRanksAtPeers}
               </>
             )}
           </>
@@ -84,9 +86,9 @@ export function Stragglers({ paths, job }: TabProps) {
                 change({
                   ...afresh('t'),
                   't.tab': 'timeline',
-                  't.finding': 'straggler',
+                  't.finding': stragglerOf(profile.findings, one.rank),
                   't.step': one.moments[0]?.step?.toString(),
-                  't.rank': undefined,
+                  't.rank': String(one.rank),
                 })
               }
             >

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { change, own } from '../../state/location'
 import { run } from '../../state/run'
+import { toast } from '../../state/toasts'
 import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
 import { afresh } from '../../timeline/address'
@@ -14,7 +15,7 @@ import { Loading, Problems } from '../../ui/states'
 import { CriticalParts } from '../pipeline/numbers'
 import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
-import { interesting, nameOf } from './interest'
+import { interesting, nameOf, rankIn } from './interest'
 import { Note } from './note'
 import { placeOf } from './place'
 import { RankMap } from './rank-map'
@@ -31,10 +32,17 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const shown = useRef('')
   useEffect(() => {
     if (!columns || !finding || shown.current === finding) return
+    if (measured.loading) return
     const mark = columns.marks.find((_, at) => nameOf(columns.marks, at) === finding)
+    // The rank of a finding is drawn first; its place is in the answer to that question.
+    const named = mark && rankIn(mark.title)
+    if (named != null && columns.hidden_ranks?.includes(named) && rank !== String(named)) {
+      change({ 't.rank': String(named) }, 'replace')
+      return
+    }
     shown.current = finding
     if (mark) requestAnimationFrame(() => goTo(handle.current, mark))
-  }, [columns, finding])
+  }, [columns, finding, measured.loading, rank])
   // Resolves the place of an SQL row once; then the URL stores the selection.
   useEffect(() => {
     if (!columns || !goto || measured.loading) return
@@ -45,7 +53,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
         const track = controller.track(place)
         controller.goTo(place.track, track.starts[place.span]!, track.ends[place.span]! - track.starts[place.span]!, place.span)
         controller.unmark()
-      }
+      } else if (controller) toast(texts.noSpanOfThisRow, { kind: 'refused' })
       change({ 't.goto': undefined }, 'replace')
     })
   }, [columns, goto, measured.loading])
@@ -140,7 +148,12 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
           <Timeline columns={columns} handle={handle} sums={question} prefix="t" />
-          <Marks marks={columns.marks} chosen={finding} go={(mark) => goTo(handle.current, mark)} />
+          <Marks
+            marks={columns.marks}
+            chosen={finding}
+            hidden={hidden}
+            go={(mark, name) => (mark.track === null ? change({ 't.finding': name }) : goTo(handle.current, mark))}
+          />
         </div>
       ) : (
         measured.loading && <Loading heights={[460]} label={texts.readingTheStep} />
@@ -154,8 +167,17 @@ function goTo(controller: Controller | null, mark: Mark): void {
   controller?.goTo(mark.track, mark.at, mark.length, mark.span)
 }
 
-function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: (mark: Mark) => void }) {
+interface MarksProps {
+  readonly marks: readonly Mark[]
+  readonly chosen: string | undefined
+  readonly hidden: readonly number[]
+  readonly go: (mark: Mark, name: string) => void
+}
+
+function Marks(props: MarksProps) {
   if (props.marks.length === 0) return null
+  /** A finding without a span on the drawn ranks that names a hidden one has its place there. */
+  const isElsewhere = (mark: Mark) => props.hidden.includes(rankIn(mark.title) ?? -1)
   return (
     <section class="panel traces-panel traces-marks" aria-label={texts.findingsInThisStep}>
       <h2>{texts.findings}</h2>
@@ -165,8 +187,8 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
             <button
               type="button"
               aria-current={nameOf(props.marks, at) === props.chosen ? 'true' : undefined}
-              disabled={mark.track === null}
-              onClick={() => props.go(mark)}
+              disabled={mark.track === null && !isElsewhere(mark)}
+              onClick={() => props.go(mark, nameOf(props.marks, at))}
               title={mark.detail}
             >
               <span class={`traces-severity ${mark.severity}`}>
@@ -181,7 +203,7 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
                     {span(mark.cost_ns)}
                   </span>
                 ) : null}
-                {mark.track === null && <span class="muted"> {texts.noSinglePlace}</span>}
+                {mark.track === null && !isElsewhere(mark) && <span class="muted"> {texts.noSinglePlace}</span>}
               </span>
             </button>
             <Note id={nameOf(props.marks, at)} />
