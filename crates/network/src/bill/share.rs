@@ -87,17 +87,13 @@ pub fn share(bill: &Bill, cluster: &Cluster) -> Share {
         let devices_watts = (cluster.device_power.unwrap_or(Watts::ZERO) + cluster.host_power) * devices;
         let year = dollars_per_year + price * devices / cluster.years + power_price * devices_watts.get();
         let at_meter = (devices_watts + bill.watts) * cluster.power_usage_effectiveness;
-        let energy = |watts: Watts| {
-            rate.map(|rate| KilowattHours::new(watts.get() / rate * 1e6 / 3.6e6))
-        };
+        let energy = |watts: Watts| rate.map(|rate| KilowattHours::new(watts.get() / rate * 1e6 / 3.6e6));
         let per_million = per_year.map(|millions| year / millions);
         Whole {
             tokens_per_second: cluster.tokens_per_second,
             dollars_per_day: year / (YEAR / 24.0),
             dollars_per_million_tokens: per_million,
-            dollars_per_run: per_million
-                .zip(cluster.tokens)
-                .map(|(price, tokens)| price * (tokens / 1e6)),
+            dollars_per_run: per_million.zip(cluster.tokens).map(|(price, tokens)| price * (tokens / 1e6)),
             power: at_meter,
             energy_per_million_tokens: energy(at_meter),
             network_energy_per_million_tokens: energy(bill.watts * cluster.power_usage_effectiveness),

@@ -7,8 +7,8 @@
 //! unknown, the label is read as decimal gigabytes, the lower of its two readings, so that memory is never
 //! overestimated.
 
-use super::table::{Record, fields};
 use super::links::pcie_port;
+use super::table::{Record, fields};
 use super::{Accelerator, HourlyPrice};
 use crate::human::shorten;
 use crate::precision::DataType;

@@ -502,8 +502,7 @@ impl Compared {
         )];
         for entry in &self.comparison.entries {
             if let Some(reason) = entry.step.as_ref().and_then(|step| step.unsimulated.as_ref()) {
-                let text =
-                    format!("{}: costs are those of the closed form, because {reason}", entry.name);
+                let text = format!("{}: costs are those of the closed form, because {reason}", entry.name);
                 remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
             }
         }

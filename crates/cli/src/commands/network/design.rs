@@ -164,8 +164,7 @@ impl Priced {
         } else {
             format!("--network-bandwidth {speed}Gbit/s")
         };
-        let mut line =
-            format!("railwright network simulate{run} --topology {} {flag}", row.topology.name());
+        let mut line = format!("railwright network simulate{run} --topology {} {flag}", row.topology.name());
         let own = row.topology.takes("leaf_oversubscription");
         let own = own.then(|| format!("leaf_oversubscription={}", row.oversubscription));
         for key in own.iter().chain(&arguments.keys) {
@@ -221,7 +220,8 @@ fn priced(
         },
     );
     let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
-    for warning in codesign.rows.iter().filter_map(|row| idle_nics(&row.design, machine)).collect::<Vec<_>>() {
+    for warning in codesign.rows.iter().filter_map(|row| idle_nics(&row.design, machine)).collect::<Vec<_>>()
+    {
         if !codesign.warnings.contains(&warning) {
             codesign.warnings.push(warning);
         }
@@ -403,7 +403,10 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<(Axes, Vec<String>), Pr
         .iter()
         .map(|word| kind(word.trim()).map_err(|problem| problem.in_file("--topologies")))
         .collect::<Result<_, _>>()?;
-    Ok((Axes { domains, kinds, oversubscriptions: arguments.oversubscriptions.clone(), speeds, base }, limits))
+    Ok((
+        Axes { domains, kinds, oversubscriptions: arguments.oversubscriptions.clone(), speeds, base },
+        limits,
+    ))
 }
 
 /// A problem of all designs, in the flags of this command.
