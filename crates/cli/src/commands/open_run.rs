@@ -240,7 +240,7 @@ impl Question for Asked<'_> {
     }
 
     /// A problem in the words in which the run was typed.
-    fn in_words_of_caller(&self, problem: Problem) -> Problem {
+    fn in_words_of_asker(&self, problem: Problem) -> Problem {
         flags::in_flags(problem, self.arguments.run.is_some())
     }
 

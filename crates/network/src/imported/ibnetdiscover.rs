@@ -49,10 +49,9 @@ fn aggregation_nodes(text: &str) -> BTreeMap<&str, &str> {
 /// Reads a file.
 pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
     let inside = aggregation_nodes(text);
-    let mut drawing = Drawing {
-        in_switches: inside.iter().map(|(name, description)| format!("{name} ({description})")).collect(),
-        ..Drawing::default()
-    };
+    let mut drawing = Drawing::default();
+    drawing.in_switches =
+        inside.iter().map(|(name, description)| format!("{name} ({description})")).collect();
     let (mut own, mut is_inside): (Option<u32>, bool) = (None, false);
     let mut seen: BTreeSet<[(u32, &str); 2]> = BTreeSet::new();
     for (number, line) in text.lines().enumerate() {

@@ -331,7 +331,7 @@ impl Answered {
         }
         remarks.push(Cell::from(match &self.run {
             Some(run) => format!(
-                "step: of `{}`, with the remaining NIC bandwidth ({}); the slowest rank sets the step time",
+                "step: of `{}`, with the remaining NIC bandwidth on every device ({}): an upper bound; `network simulate --fail` simulates the part",
                 human::shorten(run),
                 words(self.job.recovery)
             ),
