@@ -74,6 +74,25 @@ async function job(browser, url, ranks) {
     { timeout: 240_000 },
   )
 
+  // A finding of a rank that is not drawn by itself: its rank is drawn, and a span of it selected.
+  await page.evaluate(() => (location.hash = location.hash.replace(/&t\.(rank|tab|sel|view|mark)=[^&]*/g, '')))
+  await page.waitForSelector('.traces-findings', { timeout: 240_000 })
+  const straggler = page.locator('.traces-findings > li', { hasText: /rank \d+ is a straggler/ }).first()
+  if ((await straggler.count()) > 0) {
+    const named = Number(/rank (\d+) is/.exec(await straggler.innerText())[1])
+    await straggler.locator('text=Show on the timeline').click()
+    await page.waitForFunction(
+      (rank) => {
+        const controller = document.querySelector('[data-testid=timeline]')?.controller
+        const place = controller?.selection.value
+        return place && controller.track(place).rank === rank
+      },
+      named,
+      { timeout: 240_000 },
+    )
+  } else await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.evaluate(() => (location.hash = location.hash.replace(/&t\.(rank|finding|sel|view|mark)=[^&]*/g, '')))
+
   // A cell of the map leads to its rank.
   await page.evaluate(() => (location.hash = location.hash.replace(/&t\.rank=\d+/, '').replace('t.tab=timeline', 't.tab=ranks')))
   const map = page.locator('section[aria-label="Ranks of the job"], .chart:has-text("Ranks of the job")').first()

@@ -36,8 +36,8 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     const mark = columns.marks.find((_, at) => nameOf(columns.marks, at) === finding)
     // The rank of a finding is drawn first; its place is in the answer to that question.
     const named = mark && rankIn(mark.title)
-    if (named != null && columns.hidden_ranks?.includes(named) && rank !== String(named)) {
-      change({ 't.rank': String(named) }, 'replace')
+    if (named != null && columns.hidden_ranks?.includes(named)) {
+      if (rank !== String(named)) change({ 't.rank': String(named) }, 'replace')
       return
     }
     shown.current = finding
