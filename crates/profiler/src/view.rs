@@ -75,10 +75,12 @@ impl<'a> View<'a> {
             let phase_of = host_phases(trace);
             let phase =
                 hosts.iter().map(|&at| phase_of.get(at as usize).copied().flatten().unwrap_or_default());
-            let (role, family) = classes(trace, &gpu, tables);
+            let phase: Vec<Phase> = phase.collect();
+            let (role, mut family) = classes(trace, &gpu, tables);
+            lists_of_models(trace, &gpu, &phase, &mut family);
             return Self {
                 trace,
-                phase: phase.collect(),
+                phase,
                 found_by: FoundBy { launch: gpu.len() as u64, ..FoundBy::default() },
                 gpu: Cow::Owned(gpu),
                 from_host: true,
@@ -89,7 +91,8 @@ impl<'a> View<'a> {
         }
         let launch = launches(trace, &trace.gpu);
         let found = phases(trace, &trace.gpu, &launch);
-        let (role, family) = classes(trace, &trace.gpu, tables);
+        let (role, mut family) = classes(trace, &trace.gpu, tables);
+        lists_of_models(trace, &trace.gpu, &found.gpu, &mut family);
         Self {
             trace,
             gpu: Cow::Borrowed(&trace.gpu),
@@ -143,6 +146,33 @@ fn classes(trace: &RankTrace, gpu: &GpuActivities, tables: &Tables) -> (Vec<Role
         .unzip()
 }
 
+/// Sets the family of operations on lists of tensors in a forward pass, such as moving averages of weights. Without an update in its name,
+/// the kernel belongs to the optimizer only by its place in the step.
+fn lists_of_models(
+    trace: &RankTrace,
+    gpu: &GpuActivities,
+    phases: &[Phase],
+    families: &mut [OperatorFamily],
+) {
+    let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
+    for ((name, phase), family) in gpu.names().iter().zip(phases).zip(families) {
+        if *phase == Phase::Forward
+            && *family == OperatorFamily::Optimizer
+            && let Some(cell) = known.get_mut(name.0 as usize)
+            && !*cell.get_or_insert_with(|| updates(trace.names.get(*name)))
+        {
+            *family = OperatorFamily::Elementwise;
+        }
+    }
+}
+
+/// Tests whether a kernel or an operator updates parameters: any but general ones on lists of tensors.
+fn updates(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let is_general = ["multi_tensor", "_foreach"].iter().any(|word| lower.contains(word));
+    !is_general || ["adam", "sgd", "adagrad", "lamb", "novograd"].iter().any(|word| lower.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,6 +194,37 @@ mod tests {
         assert_eq!(view.role, [Role::Communication, Role::Compute, Role::Copy, Role::None]);
         assert_eq!(view.family[1], OperatorFamily::MatrixProduct);
         assert_eq!(view.extent(), Some((5, 10)));
+    }
+
+    #[test]
+    fn lists_of_tensors_in_a_forward_pass_are_no_update() {
+        let list = "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TernaryOpListAlphaFunctor<float, 3>>";
+        let adam = "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>(int)";
+        let of = |around: &str, kernel: &str| {
+            let mut trace = RankTrace::default();
+            let mut push = |start, end, name: &str, kind, correlation| {
+                let name = trace.names.intern(name);
+                trace.host.push(HostActivity {
+                    start,
+                    end,
+                    name,
+                    kind,
+                    correlation,
+                    ..HostActivity::default()
+                });
+            };
+            push(0, 20, around, HostKind::Annotation, None);
+            push(2, 10, "aten::_foreach_lerp_", HostKind::Operator, None);
+            push(4, 6, "cudaLaunchKernel", HostKind::Runtime, Some(1));
+            trace.host.sort();
+            let (name, correlation) = (trace.names.intern(kernel), Some(1));
+            trace.gpu.push(GpuActivity { start: 7, end: 15, name, correlation, ..GpuActivity::default() });
+            View::new(&trace, &Tables::shipped()).family[0]
+        };
+        assert_eq!(of("## forward ##", list), OperatorFamily::Elementwise);
+        assert_eq!(of("Optimizer.step#Adam.step", list), OperatorFamily::Optimizer);
+        assert_eq!(of("unknown", list), OperatorFamily::Optimizer);
+        assert_eq!(of("## forward ##", adam), OperatorFamily::Optimizer);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod jobs;
 
 use jobs::job;
 use railwright_profiler::attribution::{CauseClass, Kind, StragglerReport, Verdict, straggler_report};
+use railwright_profiler::certainty::Certainty;
 use railwright_profiler::joined::JoinOptions;
 
 fn report(folder: &str) -> StragglerReport {
@@ -61,6 +62,8 @@ fn planted_faults_are_named_with_their_costs() {
         ("drifting_clocks", Kind::Rank, vec![3], "slow host", 39.362e-3),
         ("hot_expert", Kind::Rank, vec![3], "more work", 4.315e-3),
         ("two_stages", Kind::Stage, vec![0, 1], "imbalance", 3.008e-3),
+        // A stage without replicas is compared with itself; its last stage has a head, and is no straggler.
+        ("lone_pipeline", Kind::Rank, vec![1], "slow host", 5.670e-3),
     ];
     for (name, kind, ranks, cause, cost_s) in faults {
         let verdict = if kind == Kind::Stage { Verdict::Imbalance } else { Verdict::Straggler };
@@ -69,5 +72,20 @@ fn planted_faults_are_named_with_their_costs() {
         let [named] = report.culprits.as_slice() else { panic!("{name}: {:?}", report.culprits) };
         assert_eq!((named.kind, &named.ranks, named.cause), (kind, &ranks, cause), "{name}");
         assert!((named.cost_s / cost_s - 1.0).abs() < 0.15, "{name}: {} s for {cost_s} s", named.cost_s);
+    }
+}
+
+/// A rank of another stage, or a partner of the same one, is not recorded: the true cost is within the bound.
+#[test]
+fn stragglers_beside_unrecorded_ranks_are_named_with_bounds() {
+    for (name, rank, cause, cost_s) in
+        [("absent_rank", 3, "slow host", 5.893e-3), ("absent_partner", 8, "slow chip", 1.148e-3)]
+    {
+        let report = report(&format!("simulated/{name}"));
+        assert_eq!(report.verdict, Verdict::Straggler, "{name}: {:?}", report.reasons);
+        let [named] = report.culprits.as_slice() else { panic!("{name}: {:?}", report.culprits) };
+        assert_eq!((named.ranks.as_slice(), named.cause), (&[rank][..], cause), "{name}");
+        assert_eq!(named.certainty, Certainty::AtMost, "{name}");
+        assert!((0.95..1.5).contains(&(named.cost_s / cost_s)), "{name}: {} of {cost_s}", named.cost_s);
     }
 }

@@ -89,16 +89,10 @@ pub(super) fn compared(
 ) -> Compared {
     let mut sum = Compared::default();
     for stretch in stretches.lists[member].iter().filter(|stretch| wanted(stretch)) {
-        let Some(column) = stretch.column else { continue };
         let own = occupancies[member].spent(stretch.from, stretch.to);
-        let others: Vec<Spent> = stretches.columns[column as usize]
-            .iter()
-            .filter(|at| at.0 as usize != member)
-            .take(16)
-            .map(|&at| {
-                let peer = stretches.get(at);
-                occupancies[at.0 as usize].spent(peer.from, peer.to)
-            })
+        let others: Vec<Spent> = stretches
+            .others(stretch, 16)
+            .map(|peer| occupancies[peer.member as usize].spent(peer.from, peer.to))
             .collect();
         let Some(peers) = middle(&others) else { continue };
         add(&mut sum.own, &own);

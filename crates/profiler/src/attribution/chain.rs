@@ -3,8 +3,8 @@
 //! Responsible for: each rank's events in order, with its own time between them. Events are: the steps begin, a collective is entered, a
 //! collective has ended and the rank resumes, the steps end. Own time is everything except the exposed tail of a collective. A collective
 //! issued while another one occupied its stream is an event at its issue time: its stream, not the rank's work, determines its start.
-//! Communication without a recorded counterpart is own time if all ranks were recorded. Otherwise its exposed part is separate: it may be
-//! a wait for an unrecorded rank. Time outside the steps is excluded: it would be divided by steps that do not contain it.
+//! Communication without a recorded counterpart is own time if all ranks were recorded. Otherwise it is an event, too, and its exposed part
+//! is separate: it may be a wait for an unrecorded rank. Time outside the steps is excluded: it would be divided by steps that do not contain it.
 
 use super::begin;
 use crate::Job;
@@ -42,6 +42,8 @@ pub(super) enum What {
     Start,
     /// The rank resumes after a collective: no other work of the rank runs when the collective ends.
     Gate,
+    /// The rank issues a communication with unrecorded ranks only.
+    Alone,
     /// The steps end, or the rank's work in them.
     End,
 }
@@ -58,11 +60,13 @@ pub(super) struct Event {
     pub own: i64,
     /// Exposed time since its previous event in communication with unrecorded ranks only, in nanoseconds: wait or transfer.
     pub unknown: i64,
+    /// Part of `unknown` that is no wait, in nanoseconds: as long as the shortest communications of the same kind.
+    pub least: i64,
     /// Time from the last start of the collective to its end on the rank, in nanoseconds.
     pub transfer: i64,
     /// For a start: the previous communication of its stream.
     pub behind: Option<Behind>,
-    /// For a start: index of the communication among the rank's parts.
+    /// For a start, and for a communication with unrecorded ranks: its index among the rank's parts.
     pub part: Option<u32>,
 }
 
@@ -188,7 +192,11 @@ fn of_member(
     let matching = &joined.matching;
     let mut raw: Vec<Raw> = Vec::new();
     let parts = &matching.parts[member];
-    let alone = with_unrecorded(joined, member).outside(&on.compute);
+    let unrecorded = with_unrecorded(joined, member);
+    let exposed = |times: Vec<(i64, i64)>| Intervals::union(times).outside(&on.compute);
+    let alone = exposed(unrecorded.iter().map(|&(at, _)| (parts[at].start, parts[at].end)).collect());
+    let alone_least =
+        exposed(unrecorded.iter().map(|&(at, least)| (parts[at].end - least, parts[at].end)).collect());
     // The last communication of every stream: its collective, when it was issued, and its end.
     let mut streams: BTreeMap<u32, (u32, i64, i64)> = BTreeMap::new();
     for (at, (part, collective)) in parts.iter().zip(&matching.of[member]).enumerate() {
@@ -229,6 +237,17 @@ fn of_member(
             raw.push(Raw { collective, tail, transfer, ..Raw::edge(end, What::Gate) });
         }
     }
+    // The rank issues what begins within the tail of a collective before that tail: the tail is no time of its own.
+    let mut tails: Vec<(i64, i64)> =
+        raw.iter().filter(|event| event.what == What::Gate).map(|gate| (gate.time, gate.tail)).collect();
+    tails.sort_unstable();
+    let is_within = |part: &Part| part.end > chains.span.0 && part.start < chains.span.1;
+    for &(at, _) in unrecorded.iter().filter(|&&(at, _)| is_within(&parts[at])) {
+        let time = chains.within(parts[at].start);
+        let gate = tails.get(tails.partition_point(|gate| gate.0 < time));
+        let time = gate.map_or(time, |gate| gate.1.min(time));
+        raw.push(Raw { part: Some(at as u32), ..Raw::edge(time, What::Alone) });
+    }
     // Ends precede starts at the same instant.
     raw.sort_by_key(|event| (event.time, event.what == What::Start));
     if let (Some(first), Some(last)) = (raw.first().map(|e| e.time), raw.last().map(|e| e.time)) {
@@ -253,27 +272,36 @@ fn of_member(
         let since = previous.unwrap_or(time);
         let until = if what == What::Gate { tail.max(since) } else { time };
         let unknown = alone.within(since, until);
+        let least = alone_least.within(since, until);
         let own = until - since - unknown;
         let behind = behind.and_then(|(before, gap)| Some(Behind { place: *starts.get(&before)?, gap }));
         if what == What::Start {
             starts.insert(collective, events.len() as u32);
         }
-        events.push(Event { what, collective, time, own, unknown, transfer, behind, part });
+        events.push(Event { what, collective, time, own, unknown, least, transfer, behind, part });
         previous = Some(time);
     }
     events
 }
 
-/// Communication of a member with unrecorded ranks only. Empty if all ranks of the job were recorded.
-fn with_unrecorded(joined: &Joined, member: usize) -> Intervals {
-    if !joined.ranks_missing {
-        return Intervals::default();
+/// Communications of a member with unrecorded ranks only, as indices among its parts, each with the shortest duration of its kind in
+/// nanoseconds. Empty if all ranks of the job were recorded.
+fn with_unrecorded(joined: &Joined, member: usize) -> Vec<(usize, i64)> {
+    let (parts, of) = (&joined.matching.parts[member], &joined.matching.of[member]);
+    let alone = (0..parts.len()).filter(|&at| is_alone(joined, &parts[at], of[at])).collect::<Vec<_>>();
+    let kind = |at: usize| (parts[at].group, parts[at].operation, parts[at].bytes, parts[at].peer);
+    let mut shortest: BTreeMap<_, i64> = BTreeMap::new();
+    for &at in &alone {
+        let least = shortest.entry(kind(at)).or_insert(i64::MAX);
+        *least = parts[at].duration().clamp(0, *least);
     }
-    let has_others =
-        |part: &Part| part.group.and_then(|id| joined.groups.get(id)).is_none_or(|group| group.size > 1);
-    let parts = joined.matching.parts[member].iter().zip(&joined.matching.of[member]);
-    let alone = parts.filter(|(part, collective)| collective.is_none() && has_others(part));
-    Intervals::union(alone.map(|(part, _)| (part.start, part.end)).collect())
+    alone.into_iter().map(|at| (at, shortest.get(&kind(at)).copied().unwrap_or(0))).collect()
+}
+
+/// Tests whether a communication has unrecorded ranks only besides its own.
+pub(super) fn is_alone(joined: &Joined, part: &Part, of: Option<u32>) -> bool {
+    let has_others = || part.group.and_then(|id| joined.groups.get(id)).is_none_or(|group| group.size > 1);
+    joined.ranks_missing && of.is_none() && has_others()
 }
 
 /// By collective: largest number of compute kernels that a member starts between issuing it and its end.
@@ -307,12 +335,15 @@ fn launches(
 ) -> Option<Vec<Launch>> {
     let unknown = Launch { time: i64::MIN, step: 0 };
     let launch = |(part, of): (&Part, &Option<u32>)| {
-        if of.is_none() {
+        let known = || {
+            let time = matches!(part.lane, Lane::Stream(_)).then(|| launched.at(part.row as usize))??;
+            let step = steps.get(steps.partition_point(|step| step.1 <= time).checked_sub(1)?)?;
+            (time <= step.2).then_some(Launch { time, step: step.0 })
+        };
+        if of.is_none() && !is_alone(joined, part, *of) {
             return Some(unknown);
         }
-        let time = matches!(part.lane, Lane::Stream(_)).then(|| launched.at(part.row as usize))??;
-        let step = steps.get(steps.partition_point(|step| step.1 <= time).checked_sub(1)?)?;
-        (time <= step.2).then_some(Launch { time, step: step.0 })
+        known()
     };
     joined.matching.parts[member].iter().zip(&joined.matching.of[member]).map(launch).collect()
 }

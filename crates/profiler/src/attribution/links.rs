@@ -58,7 +58,7 @@ impl SlowLink {
 type Kind = (String, Option<Operation>, u64);
 
 /// By rank: index of its pipeline, and its stage there.
-fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
+pub(super) fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
     let mut stages = BTreeMap::new();
     for (pipeline, group) in joined.groups.groups.iter().enumerate() {
         let ranks = group.ranks.as_ref().filter(|_| group.dimension.dimension == Dimension::Pipeline);

@@ -27,13 +27,10 @@ pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps
     for stretch in stretches.lists.get(member)?.iter().filter(|stretch| stretch.own > stretch.usual) {
         let beyond = stretch.own - stretch.usual;
         excess += beyond;
-        let (Some(own), Some(column)) = (launched(chains, stretch), stretch.column) else { continue };
-        let others = stretches.columns.get(column as usize)?.iter().filter(|at| at.0 as usize != member);
-        let mut peers: Vec<f64> = others
-            .take(PEERS)
-            .filter_map(|&at| launched(chains, stretches.get(at)))
-            .map(|launch| launch as f64)
-            .collect();
+        let Some(own) = launched(chains, stretch) else { continue };
+        let others = stretches.others(stretch, PEERS);
+        let mut peers: Vec<f64> =
+            others.filter_map(|peer| launched(chains, peer)).map(|launch| launch as f64).collect();
         if peers.is_empty() {
             continue;
         }

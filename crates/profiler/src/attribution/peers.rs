@@ -1,9 +1,12 @@
 //! Peers for the comparison of a rank's own time.
 //!
 //! Responsible for: the same interval of other ranks with the same program (same operations in the same order). Without such ranks, the
-//! members of the collective that ends it are the peers. Excludes intervals with other boundaries.
+//! members of the collective that ends it are the peers, unless they belong to different pipeline stages. A single other rank is compared
+//! over all steps. A rank without peers is compared with itself in other steps. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
+use super::links::stages;
+use super::repeats::joined_by_step;
 use super::replicas::{self, Class};
 use crate::communication::Operation;
 use crate::joined::Joined;
@@ -12,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum number of peers.
 const PEERS: usize = 16;
+
+/// Minimum number of steps for the comparison of a rank with itself: of two, the longer one would always be an excess.
+const STEPS: usize = 3;
 
 /// An interval of a rank: from the start of one matched communication to the start of the next. The first and the last interval extend to
 /// the edges of the steps.
@@ -29,9 +35,9 @@ pub(super) struct Stretch {
     pub to: i64,
     /// The rank's own time in it, in nanoseconds.
     pub own: i64,
-    /// Lower median of the own times of its peers and itself, in nanoseconds; its own time without peers.
+    /// Lower median of the own times of its peers and itself, in nanoseconds; its own time without a comparison.
     pub usual: i64,
-    /// Number of its peers.
+    /// Number of intervals that it is compared with.
     pub peers: u32,
     /// Index in [`Stretches::columns`] of its peers and itself.
     pub column: Option<u32>,
@@ -61,12 +67,47 @@ impl Stretches {
         let classes = replicas::classes(chains, joined);
         let columns = found.at_places(chains, &classes);
         found.index(chains, joined);
-        // Two ranks of the same program are weaker evidence than the members of a collective, but messages
-        // have no members.
         found.compare_replicas(&columns, 3);
+        // With a single peer the shorter interval would be the usual one, and all variation an excess of the longer one.
+        let pairs = columns.into_iter().map(|column| found.open(column)).filter(|pair| pair.len() > 1);
+        for pairs in joined_by_step(chains, joined, &found.lists, pairs.collect()) {
+            found.compare(pairs);
+        }
         found.compare_members(joined);
-        found.compare_replicas(&columns, 2);
+        let alone = found.alone();
+        for steps in joined_by_step(chains, joined, &found.lists, alone) {
+            if steps.len() >= STEPS {
+                found.compare(steps);
+            }
+        }
         found
+    }
+
+    /// Other intervals that an interval is compared with, at most `most`: those of other ranks, or else its own in other steps.
+    pub(super) fn others(&self, stretch: &Stretch, most: usize) -> impl Iterator<Item = &Stretch> {
+        let column = stretch.column.and_then(|column| self.columns.get(column as usize));
+        let all = || column.into_iter().flatten().map(|&at| self.get(at));
+        let member = stretch.member;
+        let of_others = all().any(|other| other.member != member);
+        let from = stretch.events;
+        let is_other = move |other: &&Stretch| {
+            if of_others { other.member != member } else { other.events != from }
+        };
+        all().filter(is_other).take(most)
+    }
+
+    /// The intervals of a column that are not compared yet.
+    fn open(&self, column: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+        column.into_iter().filter(|&at| self.get(at).column.is_none()).collect()
+    }
+
+    /// All intervals that are not compared yet, each by itself.
+    fn alone(&self) -> Vec<Vec<(u32, u32)>> {
+        let of_member = |(member, list): (usize, &Vec<Stretch>)| {
+            let open = list.iter().enumerate().filter(|(_, stretch)| stretch.column.is_none());
+            open.map(move |(place, _)| vec![(member as u32, place as u32)]).collect::<Vec<_>>()
+        };
+        self.lists.iter().enumerate().flat_map(of_member).collect()
     }
 
     /// Members that a member's intervals are compared with; a selection of many.
@@ -92,7 +133,7 @@ impl Stretches {
                 // Kind of every event in the program. Edges of the steps are positions, too.
                 let mut starts = places.iter();
                 let at = |event: &Event| match event.what {
-                    What::Start => starts.next().copied().flatten(),
+                    What::Start | What::Alone => starts.next().copied().flatten(),
                     What::Begin | What::End => Some(NONE),
                     What::Gate => None,
                 };
@@ -136,29 +177,39 @@ impl Stretches {
     /// Compares intervals of at least `least` ranks that run the same program, if not compared yet.
     fn compare_replicas(&mut self, columns: &[Vec<(u32, u32)>], least: usize) {
         for column in columns.iter().filter(|column| column.len() >= least) {
-            let open = column.iter().copied().filter(|&at| self.get(at).column.is_none());
-            self.compare(open.collect());
+            self.compare(self.open(column.clone()));
         }
     }
 
     /// Compares the members of a collective without ranks of the same program.
     fn compare_members(&mut self, joined: &Joined) {
+        // Stages of a pipeline have different work between the same communications.
+        let stages = stages(joined);
+        let stage = |member: u32| {
+            let rank = joined.clocks.clocks.get(member as usize)?.rank;
+            stages.get(&rank).map(|(_, stage)| *stage)
+        };
         for collective in 0..self.ends.len() {
             if joined.matching.communicator(&joined.matching.collectives[collective]).channel.is_some() {
                 continue;
             }
             let ending = self.ends[collective].iter().copied();
             let ending = ending.filter(|&at| self.get(at).collective as usize == collective);
-            self.compare_alike(joined, &ending.collect::<Vec<_>>());
+            self.compare_alike(joined, &stage, &ending.collect::<Vec<_>>());
         }
-        self.compare_alike(joined, &self.at_end.clone());
+        self.compare_alike(joined, &stage, &self.at_end.clone());
     }
 
-    /// Compares intervals with one end and the same kind of start, if not compared yet.
-    fn compare_alike(&mut self, joined: &Joined, stretches: &[(u32, u32)]) {
+    /// Compares intervals of one stage with one end and the same kind of start, if not compared yet.
+    fn compare_alike(
+        &mut self,
+        joined: &Joined,
+        stage: &dyn Fn(u32) -> Option<usize>,
+        stretches: &[(u32, u32)],
+    ) {
         let mut kinds: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
         for &at in stretches.iter().filter(|&&at| self.get(at).column.is_none()) {
-            kinds.entry(kind(joined, self.get(at).previous)).or_default().push(at);
+            kinds.entry((kind(joined, self.get(at).previous), stage(at.0))).or_default().push(at);
         }
         for alike in kinds.into_values() {
             self.compare(alike);
@@ -237,7 +288,7 @@ fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
                     stretch.from = event.time;
                 }
             }
-            What::Begin | What::Start | What::End => {
+            What::Begin | What::Start | What::Alone | What::End => {
                 if let Some(mut stretch) = open.take() {
                     stretch.collective = event.collective;
                     stretch.to = event.time;

@@ -5,7 +5,7 @@
 //! collectives may be open at once. With the measured own times, the replay gives the measured times. The order of work on a rank and on a
 //! stream never changes.
 
-use super::chain::{Chains, What};
+use super::chain::{Chains, Event, What};
 use crate::joined::Joined;
 use std::collections::VecDeque;
 
@@ -25,9 +25,30 @@ pub(super) struct Replayed {
     pub last_start: Vec<i64>,
 }
 
+/// Time of communication with unrecorded ranks in a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unrecorded {
+    /// As measured: unrecorded ranks are as late as they were.
+    Measured,
+    /// Without waits: unrecorded ranks are never late.
+    Prompt,
+}
+
 /// Runs a replay. `transfer` returns the transfer time of an event's collective for (member, index).
 pub(super) fn replay(chains: &Chains, joined: &Joined, own: Own<'_>, transfer: Own<'_>) -> Replayed {
+    replay_with(chains, joined, own, transfer, Unrecorded::Measured)
+}
+
+/// Runs a replay with a choice for communication with unrecorded ranks.
+pub(super) fn replay_with(
+    chains: &Chains,
+    joined: &Joined,
+    own: Own<'_>,
+    transfer: Own<'_>,
+    unrecorded: Unrecorded,
+) -> Replayed {
     let mut run = Run::new(chains, joined, own, transfer);
+    run.unrecorded = unrecorded;
     run.all();
     let first = chains.events.iter().filter_map(|events| events.first()).map(|e| e.time).min().unwrap_or(0);
     let ends = run.now.iter().zip(&chains.events).filter(|(_, events)| !events.is_empty());
@@ -49,6 +70,7 @@ struct Run<'a> {
     chains: &'a Chains,
     own: Own<'a>,
     transfer: Own<'a>,
+    unrecorded: Unrecorded,
     /// By member: index of its next event, and its time.
     at: Vec<usize>,
     now: Vec<i64>,
@@ -76,6 +98,7 @@ impl<'a> Run<'a> {
             chains,
             own,
             transfer,
+            unrecorded: Unrecorded::Measured,
             at: vec![0; chains.events.len()],
             now: chains.events.iter().map(start).collect(),
             entered: vec![i64::MIN; all],
@@ -83,6 +106,14 @@ impl<'a> Run<'a> {
             waiting: vec![Vec::new(); all],
             ready: (0..chains.events.len()).collect(),
             forced: 0,
+        }
+    }
+
+    /// Time of an event in communication with unrecorded ranks, in nanoseconds.
+    fn unknown(&self, event: &Event) -> i64 {
+        match self.unrecorded {
+            Unrecorded::Measured => event.unknown,
+            Unrecorded::Prompt => event.least.min(event.unknown),
         }
     }
 
@@ -109,12 +140,12 @@ impl<'a> Run<'a> {
         while let Some(event) = events.get(self.at[member]) {
             let place = self.at[member];
             match event.what {
-                What::Begin | What::End => {
-                    self.now[member] += (self.own)(member, place) + event.unknown;
+                What::Begin | What::Alone | What::End => {
+                    self.now[member] += (self.own)(member, place) + self.unknown(event);
                     self.at[member] += 1;
                 }
                 What::Start => {
-                    self.now[member] += (self.own)(member, place) + event.unknown;
+                    self.now[member] += (self.own)(member, place) + self.unknown(event);
                     self.at[member] += 1;
                     self.issue(member, place, self.now[member]);
                 }
@@ -133,7 +164,7 @@ impl<'a> Run<'a> {
     /// Resumes a member after a collective.
     fn gate(&mut self, member: usize, place: usize) {
         let event = &self.chains.events[member][place];
-        self.now[member] += (self.own)(member, place) + event.unknown;
+        self.now[member] += (self.own)(member, place) + self.unknown(event);
         let entered = self.entered[event.collective as usize];
         if entered > i64::MIN {
             self.now[member] = self.now[member].max(entered + (self.transfer)(member, place));

@@ -5,10 +5,10 @@
 //! positions that agree on all ranks of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
 //! different streams change order. Excludes ranks with messages at other positions: pipeline stages run different programs.
 
-use super::chain::{Chains, Launch, What};
+use super::chain::{Chains, Event, Launch, What, is_alone};
 use crate::communication::Operation;
 use crate::joined::Joined;
-use crate::matching::{Lane, Membership};
+use crate::matching::{Lane, Membership, Part};
 use std::collections::BTreeMap;
 
 /// Minimum share of the positions of two programs that both must have.
@@ -74,17 +74,26 @@ pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
 
 /// The starts of a member.
 fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -> Program {
-    let events = chains.events[member].iter().filter(|event| event.what == What::Start);
+    let is_start = |event: &&Event| matches!(event.what, What::Start | What::Alone);
+    let events = chains.events[member].iter().filter(is_start);
     let places: Vec<usize> =
         events.clone().filter_map(|event| event.part).map(|part| part as usize).collect();
     let turns = chains.launches[member].as_ref().map(|launches| {
-        let parts = launches.iter().zip(&joined.matching.of[member]);
-        let all = parts.map(|(launch, of)| Some((*launch, kinds.of(joined, member, (*of)?).0)));
+        let parts = launches.iter().zip(&joined.matching.of[member]).zip(&joined.matching.parts[member]);
+        let all = parts.map(|((launch, of), part)| match of {
+            Some(of) => Some((*launch, kinds.of(joined, member, *of).0)),
+            None if is_alone(joined, part, None) => Some((*launch, kinds.of_part(joined, member, part).0)),
+            None => None,
+        });
         Turns::of(&all.collect::<Vec<_>>(), &places)
     });
-    let start = |event: &super::chain::Event| {
-        let time = chains.last_start[event.collective as usize];
-        let (kind, message) = kinds.of(joined, member, event.collective);
+    let start = |event: &Event| {
+        let part = event.part.filter(|_| event.what == What::Alone);
+        let (kind, message) = match part.and_then(|part| joined.matching.parts[member].get(part as usize)) {
+            Some(part) => kinds.of_part(joined, member, part),
+            None => kinds.of(joined, member, event.collective),
+        };
+        let time = chains.last_start.get(event.collective as usize).copied().unwrap_or(event.time);
         Start { kind, message, time }
     };
     Program { starts: events.map(start).collect(), turns }
@@ -343,10 +352,31 @@ impl Kinds {
             matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
         let kind =
             (of.operation.filter(|_| sends.is_none()), of.bytes.filter(|_| !uneven), label, lane, sends);
-        let next = self.numbers.len() as u32;
-        let found = (*self.numbers.entry(kind).or_insert(next), sends.is_some());
+        let found = (self.number(kind), sends.is_some());
         self.known.insert(at, found);
         found
+    }
+
+    /// The kind of a communication without a recorded counterpart, and whether it is a message.
+    fn of_part(&mut self, joined: &Joined, member: usize, part: &Part) -> (u32, bool) {
+        let rank = joined.clocks.clocks.get(member).map(|clock| clock.rank);
+        let sends = match (part.operation, part.peer.zip(rank)) {
+            (Some(Operation::Send), Some((peer, rank))) => Some((true, peer > rank)),
+            (Some(Operation::Receive), Some((peer, rank))) => Some((false, rank > peer)),
+            _ => None,
+        };
+        let label =
+            part.group.and_then(|id| joined.groups.get(id)).map(|group| group.dimension.label.clone());
+        let lane = Some(part.lane).filter(|_| label.is_none() && sends.is_none());
+        let uneven =
+            matches!(part.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
+        let operation = part.operation.filter(|_| sends.is_none());
+        (self.number((operation, part.bytes.filter(|_| !uneven), label, lane, sends)), sends.is_some())
+    }
+
+    fn number(&mut self, kind: Kind) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(kind).or_insert(next)
     }
 }
 

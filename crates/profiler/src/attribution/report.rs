@@ -6,14 +6,15 @@
 use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
 use super::chain::{Chains, Event};
+use super::jitter::beyond;
 use super::links::{SlowGroup, slow_groups};
 use super::opening::{opened, opening};
 use super::paced::paced;
 use super::peers::{Stretch, Stretches};
-use super::replay::replay;
+use super::replay::{Unrecorded, replay};
 use super::stages::slow_stages;
 use super::steps;
-use super::uneven::uneven;
+use super::uneven::{is_attention, uneven};
 use super::verdict::{Delay, Doubts, Kind, Mending, Named, Verdict};
 use super::{idleness, lengths};
 use crate::Job;
@@ -254,7 +255,16 @@ fn judge(
     let order = candidates(&charges, &excess);
     let (mut slow, links) = slow_groups(joined);
     let stages = slow_stages(joined, occupancies, windows);
-    let mending = Mending { chains: &chains, joined, usual: &usual, links: &links, stages: &stages };
+    let evident = beyond(&stretches);
+    let mending = Mending {
+        chains: &chains,
+        joined,
+        usual: &usual,
+        links: &links,
+        stages: &stages,
+        evident: &evident,
+        unrecorded: Unrecorded::Measured,
+    };
     let origin =
         chains.events.iter().filter_map(|events| events.first()).map(|event| event.time).min().unwrap_or(0);
     let mut culprits: Vec<Culprit> = Vec::new();
@@ -309,6 +319,9 @@ fn judge(
     let least = (noise * count) as i64;
     let mut found = mending.name(&delays, least);
     found.extend(mending.together(&found, &excess, least));
+    if found.is_empty() && joined.ranks_missing {
+        found = without_waits_for_unrecorded(&mending, base, &delays, least);
+    }
     let certainty = Certainty::bounded(bounds_only.is_some());
     let named = found.iter().map(|(delays, cost)| {
         let ranks_of = |members: &[usize]| {
@@ -356,14 +369,25 @@ fn judge(
         }
     });
     let mut named: Vec<Named> = named.collect();
+    // A rank with longer attention only has longer sequences.
+    let of_attention =
+        |one: &Named| {
+            let at = |rank: &u32| job.members.iter().position(|member| member.rank == *rank);
+            one.kind == Kind::Rank
+                && one.cause == CauseClass::SlowChip.name()
+                && one.ranks.iter().filter_map(at).all(|member| {
+                    is_attention(job, names, member, &stretches.peers_of(member), windows.span())
+                })
+        };
     // The variation between steps is no threshold here: unequal sequences cause it.
-    if named.is_empty()
-        && base > without
+    if base > without
+        && named.iter().all(of_attention)
         && let Some(cost) = lengths::cost(job, names, (&chains, joined), base, workers)
     {
         let mut ranks: Vec<u32> = job.members.iter().map(|member| member.rank).collect();
         ranks.sort_unstable();
         let cost_s = cost as f64 / count / 1e9;
+        named.clear();
         named.push(Named {
             kind: Kind::Group,
             ranks,
@@ -442,6 +466,19 @@ fn judge(
         clocks: joined.clocks.clone(),
         warnings,
     }
+}
+
+/// Delays named if unrecorded ranks are never late. Measured waits for unrecorded ranks stay in a replay, although they may be waits for the
+/// same late rank. If all waits for unrecorded ranks are longer than a delay, an unrecorded rank may be the cause: that delay is not named.
+fn without_waits_for_unrecorded(
+    mending: &Mending<'_>,
+    base: i64,
+    delays: &[Delay],
+    least: i64,
+) -> Vec<(Vec<Delay>, i64)> {
+    let prompt = Mending { unrecorded: Unrecorded::Prompt, ..*mending };
+    let waits = base - prompt.span(&[]);
+    prompt.name(delays, least.max(waits))
 }
 
 /// Members to replay: those with the largest charged waits, and those with the largest own delays, which others may hide.

@@ -5,7 +5,7 @@
 
 use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, StepWindow, Windows};
-use railwright_spec::median;
+use railwright_spec::{lower_median, median};
 
 /// Number of steps in the windows, at least 1. If steps begin with compute or at the end of a collective, the recording ends before the
 /// last step does: the part before the next step's first compute is missing. The last step then counts as its share of the shortest other
@@ -68,15 +68,18 @@ pub(super) fn at(windows: &Windows, time: i64) -> Option<u32> {
     u32::try_from(step.number.filter(|_| step.start <= time)?).ok()
 }
 
-/// Median absolute deviation of step durations, in nanoseconds; `None` below four steps.
+/// Median absolute deviation of the durations of closed steps, in nanoseconds; `None` below four recorded steps. The lower median, so that
+/// one delayed step of four is no natural variation.
 pub(super) fn noise(windows: &Windows) -> Option<f64> {
     if windows.steps.len() < 4 {
         return None;
     }
-    let mut durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
-    let middle = median(&mut durations);
+    let (_, to) = closed(windows);
+    let within = windows.steps.iter().filter(|step| step.start < to);
+    let mut durations: Vec<f64> = within.map(StepWindow::duration).map(|d| d as f64).collect();
+    let middle = lower_median(&mut durations);
     let mut off: Vec<f64> = durations.iter().map(|duration| (duration - middle).abs()).collect();
-    Some(median(&mut off))
+    Some(lower_median(&mut off))
 }
 
 #[cfg(test)]

@@ -125,6 +125,31 @@ pub(super) fn uneven(
     })
 }
 
+/// Tests whether attention kernels cause most of a member's excess over its peers.
+pub(super) fn is_attention(
+    job: &Job,
+    table: &NameTable,
+    member: usize,
+    peers: &[usize],
+    span: (i64, i64),
+) -> bool {
+    let families = KernelTable::shipped();
+    let sums = |member: usize| {
+        let kernels = job.members.get(member).map(|one| taken(&one.trace, table, span)).unwrap_or_default();
+        let total: f64 = kernels.values().map(|kernel| kernel.total).sum();
+        let of_attention =
+            kernels.iter().filter(|kernel| families.family(kernel.0) == OperatorFamily::Attention);
+        (total, of_attention.map(|kernel| kernel.1.total).sum::<f64>())
+    };
+    let (mut totals, mut attention): (Vec<f64>, Vec<f64>) = peers.iter().map(|&peer| sums(peer)).unzip();
+    if totals.is_empty() {
+        return false;
+    }
+    let own = sums(member);
+    let excess = own.0 - median(&mut totals);
+    own.1 - median(&mut attention) > (1.0 - UNAFFECTED) * excess
+}
+
 /// A kernel's name without its arguments.
 fn short(name: &str) -> String {
     let name = name.strip_prefix("void ").unwrap_or(name);

@@ -7,7 +7,7 @@
 use super::chain::Chains;
 use super::lengths::LENGTHS;
 use super::links::SlowLink;
-use super::replay::replay;
+use super::replay::{Unrecorded, replay_with};
 use super::stages::SlowStage;
 use crate::Job;
 use crate::certainty::Certainty;
@@ -21,7 +21,7 @@ pub const MOST_OFF: f64 = 0.02;
 const NAMED: usize = 8;
 
 /// Ranks that delay the job only together are searched for if equal ranks would save at least this share of the step.
-const TOGETHER: f64 = 0.02;
+const TOGETHER: f64 = 0.01;
 
 /// Minimum ratio of a rank's own delays to the median rank for such a set.
 const OUTSTANDING: i64 = 4;
@@ -100,6 +100,9 @@ pub(super) struct Mending<'a> {
     pub usual: &'a [Vec<i64>],
     pub links: &'a [SlowLink],
     pub stages: &'a [SlowStage],
+    /// By member: excess over its peers that is no jitter, in nanoseconds.
+    pub evident: &'a [i64],
+    pub unrecorded: Unrecorded,
 }
 
 impl Mending<'_> {
@@ -132,7 +135,7 @@ impl Mending<'_> {
             let factor = collective.map_or(1.0, |collective| faster[collective.communicator as usize]);
             if factor < 1.0 { (event.transfer as f64 * factor).round() as i64 } else { event.transfer }
         };
-        replay(self.chains, self.joined, &own, &transfer).span
+        replay_with(self.chains, self.joined, &own, &transfer, self.unrecorded).span
     }
 
     /// Delays that slow the job down, each with its saving in nanoseconds of all steps once the previous ones are removed. Savings of at
@@ -147,7 +150,8 @@ impl Mending<'_> {
                 all.push(delay);
                 (self.span(&all), delay)
             };
-            let open = candidates.iter().filter(|delay| !mended.contains(delay));
+            let open =
+                candidates.iter().filter(|delay| !mended.contains(delay) && self.is_evident(**delay, least));
             let Some((next, delay)) = open.map(with).min_by_key(|found| found.0) else { break };
             if span - next <= least {
                 break;
@@ -157,6 +161,14 @@ impl Mending<'_> {
             span = next;
         }
         named
+    }
+
+    /// Tests whether a delay is no jitter of a rank.
+    fn is_evident(&self, delay: Delay, least: i64) -> bool {
+        match delay {
+            Delay::Member(member) => self.evident.get(member).is_none_or(|&evident| evident > least),
+            Delay::Link(_) | Delay::Stage(_) => true,
+        }
     }
 
     /// Ranks with a clear excess that are numbered like those of one node: consecutive, from a multiple of their number, at most half of
@@ -198,6 +210,7 @@ impl Mending<'_> {
         let mut order: Vec<usize> = (0..excess.len())
             .filter(|&member| !mended.contains(&Delay::Member(member)))
             .filter(|&member| excess[member] > OUTSTANDING * usual && excess[member] > least)
+            .filter(|&member| self.is_evident(Delay::Member(member), least))
             .collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
         // With many outliers none is reported, except ranks of one node.

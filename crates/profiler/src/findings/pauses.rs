@@ -6,7 +6,7 @@ use super::{Context, EXPLAINED, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding};
 use crate::replay::lower_median;
-use crate::waterfall::Label;
+use crate::waterfall::{Label, Parts, RankWaterfall};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of listed pauses.
@@ -43,16 +43,20 @@ impl Rule for HostPauses {
         if count < 3 {
             return Vec::new();
         }
-        let idle = |parts: &crate::waterfall::Parts| parts.sum(Label::is_host_idle);
+        // Before and after the recording of a rank, its device may have been busy.
+        let idle = |rank: &RankWaterfall, step: usize, parts: &Parts| {
+            let outside = rank.step_causes.get(step).map_or(0, |times| times[Cause::NotRecorded as usize]);
+            parts.sum(Label::is_host_idle) - outside
+        };
         let limit = 0.05 * context.step();
         let mut longest = vec![0.0f64; count];
         let mut worst: Vec<(f64, u32, usize)> = Vec::new();
         for rank in &context.waterfall.ranks {
             let held = || rank.steps.iter().enumerate().filter(|(at, _)| !rank.missing.contains(at));
-            let mut usual: Vec<i64> = held().map(|(_, parts)| idle(parts)).collect();
+            let mut usual: Vec<i64> = held().map(|(step, parts)| idle(rank, step, parts)).collect();
             let Some(median) = lower_median(&mut usual) else { continue };
             for (step, parts) in held().take(count) {
-                let pause = (idle(parts) - median) as f64;
+                let pause = (idle(rank, step, parts) - median) as f64;
                 if pause > limit {
                     longest[step] = longest[step].max(pause);
                     worst.push((pause, rank.rank, step));
