@@ -287,6 +287,8 @@ class Settings(TypedDict, total=False):
     """Expert capacity factor: maximum tokens per expert relative to the mean."""
     document_length: int
     """Mean document length in packed sequences, in tokens."""
+    document_length_cv: float
+    """Coefficient of variation of document lengths: standard deviation over mean."""
     vocabulary_multiple: int
     """Pad the vocabulary to a multiple of this value times tensor_parallel."""
     tokens: _Word

@@ -373,6 +373,9 @@ class Plan(Record):
     def document_length(self) -> int | None:
         """Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per sequence."""
     @property
+    def document_length_cv(self) -> float:
+        """Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths."""
+    @property
     def vocabulary_multiple(self) -> int:
         """Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding."""
 
@@ -4406,7 +4409,7 @@ class Whole(Record):
         """Dollars for a million tokens."""
     @property
     def dollars_per_run(self) -> float | None:
-        """Dollars for the run: `tokens x dollars for one / availability`."""
+        """Dollars for the run: `tokens x dollars for one`."""
     @property
     def power(self) -> float:
         """Power at the facility's meter."""
@@ -4421,7 +4424,13 @@ class OnRun(Record):
     """The step of a run on a design, computed by the caller."""
     @property
     def step_time(self) -> float:
-        """Time of a step."""
+        """Time of a step: simulated, or in closed form if it cannot be simulated."""
+    @property
+    def closed_form(self) -> float:
+        """Time of a step in closed form, in which messages between stages do not slow down by oversubscription."""
+    @property
+    def unsimulated(self) -> str | None:
+        """Reason why the step is not simulated."""
     @property
     def network_share(self) -> float:
         """Share of it that the network between domains takes."""
@@ -4594,6 +4603,9 @@ class NetworkDesign(Answer):
     def scale_up_prices(self) -> Record:
         """Price of each device's part of a scale-up domain beyond the machine's own, by domain size."""
     @property
+    def unpriced_domains(self) -> list[int]:
+        """Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows."""
+    @property
     def contenders(self) -> list[int]:
         """Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner. Empty without simulation."""
     @property
@@ -4619,7 +4631,10 @@ class NetworkDesignRow(Record):
         """Devices per scale-up domain."""
     @property
     def oversubscription(self) -> float:
-        """Bandwidth below a leaf over bandwidth above it."""
+        """Requested bandwidth below a leaf over bandwidth above it."""
+    @property
+    def built_oversubscription(self) -> float:
+        """The same as built, from the ports of a leaf; 1 without leaves."""
     @property
     def speed(self) -> float:
         """Bandwidth of a NIC, one direction."""

@@ -58,6 +58,10 @@ export interface NetworkDesignAnswer {
     [k: string]: number
   }
   /**
+   * Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows.
+   */
+  unpriced_domains: number[]
+  /**
    * Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
    * Empty without simulation.
    */
@@ -89,9 +93,13 @@ export interface Row {
    */
   domain: number
   /**
-   * Bandwidth below a leaf over bandwidth above it.
+   * Requested bandwidth below a leaf over bandwidth above it.
    */
   oversubscription: number
+  /**
+   * The same as built, from the ports of a leaf; 1 without leaves.
+   */
+  built_oversubscription: number
   /**
    * Bandwidth of a NIC, one direction. Unit: B/s.
    */
@@ -196,7 +204,7 @@ export interface Whole {
    */
   dollars_per_million_tokens: number | null
   /**
-   * Dollars for the run: `tokens x dollars for one / availability`. Unit: USD.
+   * Dollars for the run: `tokens x dollars for one`. Unit: USD.
    */
   dollars_per_run: number | null
   /**

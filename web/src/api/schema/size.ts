@@ -365,6 +365,10 @@ export interface Plan {
    */
   document_length: number | null
   /**
+   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+   */
+  document_length_cv: number
+  /**
    * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
    */
   vocabulary_multiple: number
