@@ -64,14 +64,17 @@ fn scale(list: &[Difference]) -> f64 {
 
 /// Sum of pauses, and of the other differences if they are too many of one sign.
 fn evident(list: &[Difference], scale: f64) -> i64 {
-    let (mut jumps, mut sum, mut variance) = (0.0, 0.0, 0.0);
+    let (mut jumps, mut sum, mut variance, mut squares) = (0.0, 0.0, 0.0, 0.0_f64);
     for &(difference, usual) in list {
         let deviation = scale * usual.sqrt();
         jumps += (difference - JUMP * deviation).max(0.0);
-        sum += difference.clamp(-JUMP * deviation, JUMP * deviation);
+        let usual = difference.clamp(-JUMP * deviation, JUMP * deviation);
+        sum += usual;
+        squares += usual * usual;
         variance += deviation * deviation;
     }
-    if sum <= SHIFT * variance.sqrt() {
+    // A fault in a part of the intervals widens their scatter, but not beyond the differences themselves.
+    if sum <= SHIFT * variance.min(squares).sqrt() {
         sum = 0.0;
     }
     (jumps + sum) as i64
