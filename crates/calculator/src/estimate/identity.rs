@@ -138,7 +138,7 @@ pub fn plan_summary(plan: &Plan) -> String {
         Recompute::Selective { .. } => parts.push("selective recompute".into()),
         Recompute::Full { layers: None } => parts.push("full recompute".into()),
         Recompute::Full { layers: Some(n) } => {
-            parts.push(format!("full recompute of {} per stage", human::several(*n, "layer")))
+            parts.push(format!("full recompute of {} per stage", human::several(*n, "layer")));
         }
     }
     parts.join(", ")
