@@ -127,7 +127,7 @@ fn every_format_and_width() {
     }
     let table = run(&line("whatif", &[&changes[..], &["--format", "csv"]].concat()));
     assert!(
-        table.stdout.starts_with("what,step time,change,tokens/s/GPU,MFU,memory,fits,$/M tokens\nbaseline,")
+        table.stdout.starts_with("case,step time,change,tokens/s/GPU,MFU,memory,fits,$/M tokens\nbaseline,")
     );
     assert_eq!(table.stdout.lines().count(), 6, "{}", table.stdout);
 }

@@ -156,8 +156,9 @@ fn what_leads_out_of_the_file_is_reported() {
     let launch = read(&NemoReader, &text);
     let open = remarks(&launch, RemarkKind::Unresolved);
     assert!(
-        open.iter().any(|o| o
-            .contains("model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it is open: leads out")),
+        open.iter().any(|o| o.contains(
+            "model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it is open: refers to another file"
+        )),
         "{open:?}"
     );
     assert!(open.iter().any(|o| o.contains("`model.no_such` is not in this file")), "{open:?}");

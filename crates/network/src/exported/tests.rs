@@ -137,7 +137,7 @@ fn matrices_start_flows_when_the_table_does() {
     let to_itself = Listed { to: flows[0].from, ..flows[0].clone() };
     assert!(fails(to_itself).contains("to itself"));
     let large = Listed { bytes: railwright_spec::quantity::Bytes::new(3e9), ..flows[0].clone() };
-    assert!(fails(large).contains("more than"));
+    assert!(fails(large).contains("exceed"));
 }
 
 #[test]

@@ -93,13 +93,9 @@ export interface Row {
    */
   domain: number
   /**
-   * Requested bandwidth below a leaf over bandwidth above it.
+   * Bandwidth below a leaf over bandwidth above it.
    */
   oversubscription: number
-  /**
-   * The same as built, from the ports of a leaf; 1 without leaves.
-   */
-  built_oversubscription: number
   /**
    * Bandwidth of a NIC, one direction. Unit: B/s.
    */
@@ -204,7 +200,7 @@ export interface Whole {
    */
   dollars_per_million_tokens: number | null
   /**
-   * Dollars for the run: `tokens x dollars for one`. Unit: USD.
+   * Dollars for the run: `tokens x dollars for one / availability`. Unit: USD.
    */
   dollars_per_run: number | null
   /**
