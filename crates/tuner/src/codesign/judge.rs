@@ -13,6 +13,7 @@ use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub const MISSED: f64 = 0.14;
 
 /// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of the slowest: a second of
 /// simulation.
-const MOST_FLOWS: usize = 400_000;
+pub const MOST_FLOWS: usize = 400_000;
 
 /// Additional error of a step with merged groups, as a share of the same time. The largest difference in the tests is below this.
 pub const MISSED_BY_MERGING: f64 = 0.06;
@@ -434,10 +435,24 @@ fn step(
     asked: &Judging<'_>,
     (found, extent): (&Found, Extent),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<Option<([Seconds; 3], bool)>, Problem> {
-    let cluster = cluster_on(design, asked.machine)?;
-    let wiring = Wiring::new(design, &[])?;
-    let run = (asked.model, &cluster, &found.plan);
+) -> Result<Option<Steps>, Problem> {
+    simulated_step((asked.model, asked.machine, &found.plan), design, extent, watch)
+}
+
+/// Step times of a simulation: the shortest, the median and the longest over hash seeds; and true if groups of one kind with different
+/// routes were simulated at the rate of the slowest.
+pub type Steps = ([Seconds; 3], bool);
+
+/// Simulates a plan on a design with the devices of a machine. `None` above the limit.
+pub fn simulated_step(
+    (model, machine, plan): (&Model, &Cluster, &Plan),
+    design: &Design,
+    extent: Extent,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Option<Steps>, Problem> {
+    let cluster = cluster_on(design, machine)?;
+    let wiring = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
+    let run = (model, &cluster, plan);
     let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
     let (mut times, mut is_merged) = (Vec::new(), false);
     for draw in 0..draws {

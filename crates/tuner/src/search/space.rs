@@ -310,7 +310,7 @@ fn base(
         chosen.push(format!("sequences of {} tokens", human::whole(length)));
     }
     if spec.global_batch.is_none() && spec.batch_tokens.is_none() {
-        let sequences = default_batch(length, cluster.devices);
+        let sequences = default_batch(spec.published_training(model), length, cluster.devices);
         spec.global_batch = Some(sequences);
         chosen.push(format!("global batch {sequences}"));
     }
