@@ -118,7 +118,7 @@ pub struct Row {
     /// The simulated step, for references and possible winners.
     pub simulated: Option<Simulated>,
     /// Why a network with a step has no simulated one.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unsimulated: Option<Unsimulated>,
     /// The complete design.
     #[serde(skip)]

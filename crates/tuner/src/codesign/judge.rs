@@ -66,7 +66,9 @@ pub struct Simulated {
 }
 
 /// Why a network is not simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Unsimulated {
     /// A token costs more than on the cheapest simulated network, even without congestion or before the simulation ends.
     CostsMore,
