@@ -368,9 +368,9 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<(Axes, Vec<String>), Pr
         let usual = usual_speeds(machine);
         if !usual.left_out.is_empty() {
             limits.push(format!(
-                "no NICs of {} (a device uses at most {})",
+                "no NICs of {} (a device uses at most {:.0} Gbit/s)",
                 usual.left_out.iter().map(|speed| gigabits(*speed)).collect::<Vec<_>>().join(", "),
-                gigabits(machine.device_limit())
+                machine.device_limit().get() * 8.0 / 1e9
             ));
         }
         speeds = usual.values;
