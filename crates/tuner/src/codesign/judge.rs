@@ -299,7 +299,8 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
 }
 
 /// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form without oversubscription and
-/// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them.
+/// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them. The error of flows is
+/// subtracted, because networks with overlapping intervals are equal.
 fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
     let cost = closed_cost(row)?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
@@ -310,7 +311,11 @@ fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
         }
         step_time(asked.model, &cluster, &found.plan)
     });
-    Some(unblocked.map_or(cost, |least| cost * (least / found.fresh_step_time).min(1.0)))
+    Some(unblocked.map_or(cost, |least| {
+        let least = least.get().min(found.fresh_step_time.get());
+        let low = least - (MISSED + MISSED_BY_MERGING) * (least - rest(found)).max(0.0);
+        cost * low / found.fresh_step_time.get()
+    }))
 }
 
 fn closed_cost(row: &Row) -> Option<f64> {
