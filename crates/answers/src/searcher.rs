@@ -54,6 +54,8 @@ pub enum Found {
     TooLarge(String),
     /// Nothing is possible; contains the reason as text.
     Nothing(String),
+    /// The network of these devices cannot be built.
+    Unbuilt(Problem),
     /// Stopped by the user before a result.
     Stopped,
 }
@@ -342,6 +344,9 @@ impl<'a> Searcher<'a> {
         let search = match self.prepare(setting, &specified, Options { keep: 1, ..Options::default() }) {
             Ok(search) => search,
             Err(problems) => {
+                if let Err(problem) = self.pricing.machines(&run.cluster) {
+                    return Ok(Found::Unbuilt(problem));
+                }
                 let first = problems.into_iter().next();
                 return Ok(Found::Nothing(first.map_or_else(String::new, |problem| problem.message)));
             }

@@ -105,15 +105,27 @@ pub fn size(
     for setting in &first_of_kind {
         searcher.space(setting, &with_batch(&setting.spec.plan, batch.sequences), &[])?;
     }
+    let mut unbuilt: Option<Problem> = None;
+    let mut is_buildable = false;
     while let Some(question) = sizing.next() {
         let setting = asked.resized(first_of_kind[question.machine], question.devices)?;
         let sequences = batch.at(question.devices, fewest);
-        match searcher.best(&setting, sequences)? {
+        let found = searcher.best(&setting, sequences)?;
+        is_buildable |= !matches!(found, Found::Unbuilt(_));
+        match found {
+            Found::Unbuilt(problem) => {
+                sizing.refuse(question, problem.message.clone());
+                unbuilt.get_or_insert(problem);
+            }
             Found::Best(estimate) => sizing.answer(question, &estimate),
             Found::TooLarge(reason) => sizing.refuse_for_memory(question, reason),
             Found::Nothing(reason) => sizing.refuse(question, reason),
             Found::Stopped => break,
         }
+    }
+    // A network of no size is a wrong setting, and no result about the model.
+    if let Some(problem) = unbuilt.filter(|_| !is_buildable) {
+        return Err(problem.into());
     }
     let mut sized = sizing.finish();
     let is_complete = !searcher.is_stopped();

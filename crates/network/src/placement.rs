@@ -17,7 +17,7 @@ mod tree;
 
 pub use allocation::{Allocation, Host, Inventory};
 pub use hostfile::{read_hosts, written_hosts};
-pub use names::{host_names, number_of};
+pub use names::{host_names, number_of, same_number};
 pub use order::{Between, MOST_HOSTS, by_network, refined, spots};
 pub use survey::{ByLevel, LeafGroupRow, Survey, survey};
 pub use tree::{Spot, Tree};

@@ -20,9 +20,10 @@ mod survey;
 mod tests;
 
 pub use front::{Class, Codesign, Found, NoPlan, Row, Searched, answer};
-pub use grid::{Axes, DOMAINS, Grid, Point, Refused, usual_domains};
+pub use grid::{Axes, DOMAINS, Grid, Point, Refused, Usual, usual_domains, usual_speeds};
 pub use judge::{
-    InTurn, Judging, MISSED, MISSED_BY_MERGING, Progress, Simulated, TokenCost, Unsimulated, Workers, judge,
+    InTurn, Judging, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, Simulated, Steps, TokenCost,
+    Unsimulated, Workers, judge, simulated_step,
 };
 pub use order::{best_first, is_at_least_as_good};
 pub use pricer::Memo;

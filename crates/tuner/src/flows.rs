@@ -60,6 +60,22 @@ pub fn device_bandwidth(kind: Kind, cluster: &Cluster) -> BytesPerSecond {
     }
 }
 
+/// The warning about NICs that are faster than the devices behind them; `None` without any.
+pub fn idle_nics(design: &Design, cluster: &Cluster) -> Option<Warning> {
+    let (bought, used) = (design.nic_bandwidth, design.clone().fed(cluster.device_limit()).nic_bandwidth);
+    let gbit = |speed: BytesPerSecond| (speed.get() * 8.0 / 1e9).round();
+    (used < bought).then(|| {
+        let message = format!(
+            "NICs of {} Gbit/s wait for the link of the {}, which has {} Gbit/s: the step uses {} Gbit/s, the bill has the NICs as bought",
+            gbit(bought),
+            cluster.accelerator.name,
+            gbit(used),
+            gbit(used)
+        );
+        Warning::new("network-nic-idle", message)
+    })
+}
+
 /// The two closest factors of a number.
 fn most_even(n: u64) -> Vec<u64> {
     let side = (1..=n.isqrt()).rev().find(|side| n.is_multiple_of(*side)).unwrap_or(1);
@@ -97,7 +113,7 @@ fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> 
         .at_key(format!("design.{key}"))
         .hint(format!("omit design.{key}; set `cluster.network.latency` for a hop between nodes")));
     }
-    let design = design_of(cluster, specified).resolve()?;
+    let design = design_of(cluster, specified).resolve()?.fed(cluster.device_limit());
     let own = cluster.scale_up.domain_size.min(cluster.devices);
     let is_torus = design.kind == Kind::Torus && torus_dimensions(cluster).is_some();
     if design.domain.size != own && design.kind == Kind::Torus && !is_torus {

@@ -49,7 +49,13 @@ pub(crate) struct CollectiveOn {
     #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
     /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
-    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "spread",
+        conflicts_with = "fabric",
+        help_heading = "Network"
+    )]
     pub(crate) recovery: String,
     /// Output the bus bandwidth over message size as an SVG chart
     #[arg(long, help_heading = "Output")]

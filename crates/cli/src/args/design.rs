@@ -12,7 +12,7 @@ pub(crate) struct Design {
     pub(crate) run: OpenRun,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Sizes of scale-up domains [default: divisors of the devices from 8 to 576]
+    /// Sizes of scale-up domains [default: divisors of the devices to 576]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) domains: Vec<u64>,
     /// Topologies to compare, from `network topologies`
@@ -33,14 +33,8 @@ pub(crate) struct Design {
         help_heading = "Networks"
     )]
     pub(crate) oversubscriptions: Vec<f64>,
-    /// NIC bandwidths per device
-    #[arg(
-        long,
-        value_name = "SPEED,...",
-        value_delimiter = ',',
-        default_value = "200G,400G,800G",
-        help_heading = "Networks"
-    )]
+    /// NIC bandwidths per device [default: those up to 800G that it can use]
+    #[arg(long, value_name = "SPEED,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) speeds: Vec<String>,
     /// Set any other design-file key for all networks, such as `radix=128` (repeatable)
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Networks")]

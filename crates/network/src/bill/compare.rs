@@ -32,11 +32,16 @@ pub struct Entry {
 }
 
 /// The step of a run on a design, computed by the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnRun {
-    /// Time of a step.
+    /// Time of a step: simulated, or in closed form if it cannot be simulated.
     pub step_time: Seconds,
+    /// Time of a step in closed form, in which messages between stages do not slow down by oversubscription.
+    pub closed_form: Seconds,
+    /// Reason why the step is not simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsimulated: Option<String>,
     /// Share of it that the network between domains takes.
     pub network_share: f64,
     /// Tokens a second.

@@ -64,7 +64,7 @@ pub struct Whole {
     pub dollars_per_day: Dollars,
     /// Dollars for a million tokens.
     pub dollars_per_million_tokens: Option<Dollars>,
-    /// Dollars for the run: `tokens x dollars for one / availability`.
+    /// Dollars for the run: `tokens x dollars for one`.
     pub dollars_per_run: Option<Dollars>,
     /// Power at the facility's meter.
     pub power: Watts,
@@ -75,28 +75,25 @@ pub struct Whole {
 }
 
 /// The share: `network / (network + devices x price)`, the same in watts; a year costs
-/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens a second)`.
+/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens a second x availability)`.
 pub fn share(bill: &Bill, cluster: &Cluster) -> Share {
     let devices = bill.devices as f64;
     let power_price = cluster.electricity_price * (cluster.power_usage_effectiveness * YEAR / 1e3);
     let dollars_per_year = bill.total / cluster.years + power_price * bill.watts.get();
-    // Millions of tokens in a year and in an hour.
-    let per_year = cluster.tokens_per_second.map(|rate| YEAR * 3600.0 * rate / 1e6);
+    // Devices and network are paid for, and draw power, all of the time; tokens come only from the share with progress.
+    let rate = cluster.tokens_per_second.map(|rate| rate * cluster.availability);
+    let per_year = rate.map(|rate| YEAR * 3600.0 * rate / 1e6);
     let whole = cluster.device_price.map(|price| {
         let devices_watts = (cluster.device_power.unwrap_or(Watts::ZERO) + cluster.host_power) * devices;
         let year = dollars_per_year + price * devices / cluster.years + power_price * devices_watts.get();
         let at_meter = (devices_watts + bill.watts) * cluster.power_usage_effectiveness;
-        let energy = |watts: Watts| {
-            cluster.tokens_per_second.map(|rate| KilowattHours::new(watts.get() / rate * 1e6 / 3.6e6))
-        };
+        let energy = |watts: Watts| rate.map(|rate| KilowattHours::new(watts.get() / rate * 1e6 / 3.6e6));
         let per_million = per_year.map(|millions| year / millions);
         Whole {
             tokens_per_second: cluster.tokens_per_second,
             dollars_per_day: year / (YEAR / 24.0),
             dollars_per_million_tokens: per_million,
-            dollars_per_run: per_million
-                .zip(cluster.tokens)
-                .map(|(price, tokens)| price * (tokens / 1e6 / cluster.availability)),
+            dollars_per_run: per_million.zip(cluster.tokens).map(|(price, tokens)| price * (tokens / 1e6)),
             power: at_meter,
             energy_per_million_tokens: energy(at_meter),
             network_energy_per_million_tokens: energy(bill.watts * cluster.power_usage_effectiveness),

@@ -239,6 +239,11 @@ fn the_share_of_a_cluster() {
         super::share::share(&bill, &Cluster { availability: 0.5, ..cluster() }).cluster.expect("priced");
     assert_eq!(half.dollars_per_run, whole.dollars_per_run.map(|dollars| dollars * 2.0));
     assert_eq!(half.dollars_per_day, whole.dollars_per_day);
+    let of_tokens =
+        |whole: super::share::Whole| whole.dollars_per_million_tokens.expect("a rate").get() * 1e6;
+    for whole in [whole, half] {
+        assert!((whole.dollars_per_run.expect("tokens").get() / of_tokens(whole) - 1.0).abs() < 1e-12);
+    }
     let energy = whole.energy_per_million_tokens.expect("a rate").get();
     let joules = (bill.watts.get() + 1024.0 * 1000.0) * 1.25 / 1e7 * 1e6;
     assert!((energy / (joules / 3.6e6) - 1.0).abs() < 1e-12);

@@ -55,6 +55,8 @@ pub struct Drawing {
     pub nodes: Vec<DrawnNode>,
     /// Cables in the order of the file.
     pub cables: Vec<DrawnCable>,
+    /// Channel adapters that are part of switches, and neither devices nor switches.
+    pub in_switches: Vec<String>,
     by_name: BTreeMap<String, u32>,
 }
 

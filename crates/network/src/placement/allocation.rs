@@ -2,9 +2,9 @@
 //!
 //! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device with two ranks.
 
-use super::names::number_of;
+use super::names::{number_of, same_number};
 use crate::traffic::Seats;
-use railwright_spec::human::{self, shorten};
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
@@ -99,12 +99,7 @@ impl Allocation {
             for device in &host.devices {
                 let name = *names.entry(*device).or_insert(&host.name);
                 if name != host.name {
-                    let message = format!(
-                        "hosts `{}` and `{}` have the same number",
-                        shorten(name),
-                        shorten(&host.name)
-                    );
-                    return Err(Problem::new(message).hint(
+                    return Err(same_number(name, &host.name).hint(
                         "hosts are identified by the last number in their names: use names with one number each, or --fragments",
                     ));
                 }

@@ -55,6 +55,13 @@ pub fn number_of(name: &str) -> Result<u32, Problem> {
     })
 }
 
+/// The problem of two hosts that their numbers do not distinguish, as `r1n1` and `r2n1`.
+pub fn same_number(one: &str, other: &str) -> Problem {
+    Problem::new(format!("hosts `{}` and `{}` have the same number", shorten(one), shorten(other))).hint(
+        "hosts are identified by the last number in their names: use names with one number each, or --ranks",
+    )
+}
+
 fn bad(part: &str) -> Problem {
     Problem::new(format!("`{}` is not a node list", shorten(part)))
         .hint("use a Slurm node list such as `gpu[001-004,007],gpu010`")

@@ -148,6 +148,16 @@ impl Design {
         self.nic_bandwidth / self.planes as f64
     }
 
+    /// The network as used by devices that send and receive at most `limit`: the rest of their NICs is idle. Links between switches and
+    /// the bill are those of the design.
+    #[must_use]
+    pub fn fed(mut self, limit: BytesPerSecond) -> Self {
+        if self.kind != Kind::Torus {
+            self.nic_bandwidth = self.nic_bandwidth.min(limit);
+        }
+        self
+    }
+
     /// Scale-up domains.
     pub const fn domains(&self) -> u64 {
         self.devices / self.domain.size

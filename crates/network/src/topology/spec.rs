@@ -77,7 +77,7 @@ section! {
         /// Hash seed.
         seed: u64 = "seed", "0";
         /// Forwarding of messages to another rail.
-        forwarding: Forwarding = "forwarding", "before if rails are separate, else none";
+        forwarding: Forwarding = "forwarding", "before if rails are separate or rail-optimized, else none";
         /// Latency per link, including the next switch.
         link_latency: Seconds = "link_latency", "1 us";
         /// Cable medium between NIC and leaf.

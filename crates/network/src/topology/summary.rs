@@ -83,7 +83,7 @@ impl DesignSpec {
 
 impl Design {
     /// `hosts x NIC port / (uplinks x port)` at a leaf, `links down / links up` at a spine; counts connected links, with full leaves.
-    fn oversubscription(&self) -> Vec<f64> {
+    pub fn oversubscription(&self) -> Vec<f64> {
         let Fabric::Clos(network) = &self.fabric else { return Vec::new() };
         let clos = &network.clos;
         let mut list = Vec::new();

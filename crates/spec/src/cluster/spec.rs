@@ -236,7 +236,8 @@ impl ClusterSpec {
         if let Some(power) = self.power {
             accelerator.power = Some(power);
         }
-        if self.host_bandwidth.is_some() {
+        // A changed host link is the whole path of a device.
+        if self.host_bandwidth.is_some_and(|given| accelerator.host_bandwidth != Some(given)) {
             (accelerator.host_bandwidth, accelerator.port_bandwidth) = (self.host_bandwidth, None);
         }
         let peaks: [(Option<FlopPerSecond>, &[DataType]); 3] = [

@@ -17,7 +17,10 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 /// A tier's oversubscription includes that of all tiers below it, because it is relative to NICs. If rails are connected only through
 /// domains, traffic to all peers takes `1 + B_S / B_F (K - 1) / K` times as long: the step inside the domain is not hidden (equation 16 of
 /// the rail-only notes, without the bytes that stay in the domain). Traffic between ranks of one rail is unaffected.
+///
+/// Devices use at most the bandwidth of their own link ([`Cluster::device_limit`]), however fast their NICs are.
 pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
+    let design = &design.clone().fed(machine.device_limit());
     let mut cluster = machine.clone();
     cluster.name.clone_from(&design.name);
     cluster.devices = design.devices;

@@ -81,8 +81,10 @@ pub struct Row {
     pub topology: Kind,
     /// Devices per scale-up domain.
     pub domain: u64,
-    /// Bandwidth below a leaf over bandwidth above it.
+    /// Requested bandwidth below a leaf over bandwidth above it.
     pub oversubscription: f64,
+    /// The same as built, from the ports of a leaf; 1 without leaves.
+    pub built_oversubscription: f64,
     /// Bandwidth of a NIC, one direction.
     pub speed: BytesPerSecond,
     /// Number of switch tiers.
@@ -116,7 +118,7 @@ pub struct Row {
     /// The simulated step, for references and possible winners.
     pub simulated: Option<Simulated>,
     /// Why a network with a step has no simulated one.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unsimulated: Option<Unsimulated>,
     /// The complete design.
     #[serde(skip)]
@@ -177,6 +179,11 @@ pub fn answer(
                 topology: point.design.kind,
                 domain,
                 oversubscription: point.oversubscription,
+                built_oversubscription: if point.design.kind.is_clos() {
+                    point.design.oversubscription().first().copied().unwrap_or(1.0)
+                } else {
+                    1.0
+                },
                 speed: point.design.nic_bandwidth,
                 tiers: point.design.fabric_tiers(),
                 switches: bill.counts.switches(),

@@ -15,10 +15,41 @@ use serde::Serialize;
 /// Default domain sizes: available or announced ones, and doublings between.
 pub const DOMAINS: [u64; 10] = [8, 16, 32, 64, 72, 128, 144, 256, 288, 576];
 
-/// Those of [`DOMAINS`] that divide a number of devices.
-pub fn usual_domains(devices: u64) -> Vec<u64> {
-    let list: Vec<u64> = DOMAINS.into_iter().filter(|size| devices.is_multiple_of(*size)).collect();
-    if list.is_empty() { vec![1] } else { list }
+/// Default NIC speeds, in Gbit/s.
+const SPEEDS: [f64; 3] = [200.0, 400.0, 800.0];
+
+/// Default values of an axis, with those that are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usual<T> {
+    /// Values.
+    pub values: Vec<T>,
+    /// Values that are left out.
+    pub left_out: Vec<T>,
+}
+
+/// The machine's own domain and those of [`DOMAINS`], if they divide the devices.
+pub fn usual_domains(machine: &Cluster) -> Usual<u64> {
+    let mut all = DOMAINS.to_vec();
+    all.push(machine.scale_up.domain_size.max(1));
+    all.sort_unstable();
+    all.dedup();
+    let (mut values, left_out): (Vec<u64>, Vec<u64>) =
+        all.into_iter().partition(|size| machine.devices.is_multiple_of(*size));
+    if values.is_empty() {
+        values.push(1);
+    }
+    // Sizes beyond the devices need no explanation.
+    Usual { values, left_out: left_out.into_iter().filter(|size| *size < machine.devices).collect() }
+}
+
+/// The speed of the machine's own NICs and the usual ones, without those that its devices cannot use.
+pub fn usual_speeds(machine: &Cluster) -> Usual<BytesPerSecond> {
+    let mut all: Vec<BytesPerSecond> = SPEEDS.map(BytesPerSecond::from_gbit).to_vec();
+    all.push(machine.network.bandwidth);
+    all.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    all.dedup();
+    let (values, left_out) = all.into_iter().partition(|speed| *speed <= machine.device_limit());
+    Usual { values, left_out }
 }
 
 /// Varied and common settings of designs.

@@ -13,6 +13,7 @@ use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub const MISSED: f64 = 0.14;
 
 /// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of the slowest: a second of
 /// simulation.
-const MOST_FLOWS: usize = 400_000;
+pub const MOST_FLOWS: usize = 400_000;
 
 /// Additional error of a step with merged groups, as a share of the same time. The largest difference in the tests is below this.
 pub const MISSED_BY_MERGING: f64 = 0.06;
@@ -65,7 +66,9 @@ pub struct Simulated {
 }
 
 /// Why a network is not simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Unsimulated {
     /// A token costs more than on the cheapest simulated network, even without congestion or before the simulation ends.
     CostsMore,
@@ -296,7 +299,8 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
 }
 
 /// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form without oversubscription and
-/// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them.
+/// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them. The error of flows is
+/// subtracted, because networks with overlapping intervals are equal.
 fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
     let cost = closed_cost(row)?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
@@ -307,7 +311,11 @@ fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
         }
         step_time(asked.model, &cluster, &found.plan)
     });
-    Some(unblocked.map_or(cost, |least| cost * (least / found.fresh_step_time).min(1.0)))
+    Some(unblocked.map_or(cost, |least| {
+        let least = least.get().min(found.fresh_step_time.get());
+        let low = least - (MISSED + MISSED_BY_MERGING) * (least - rest(found)).max(0.0);
+        cost * low / found.fresh_step_time.get()
+    }))
 }
 
 fn closed_cost(row: &Row) -> Option<f64> {
@@ -434,10 +442,24 @@ fn step(
     asked: &Judging<'_>,
     (found, extent): (&Found, Extent),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<Option<([Seconds; 3], bool)>, Problem> {
-    let cluster = cluster_on(design, asked.machine)?;
-    let wiring = Wiring::new(design, &[])?;
-    let run = (asked.model, &cluster, &found.plan);
+) -> Result<Option<Steps>, Problem> {
+    simulated_step((asked.model, asked.machine, &found.plan), design, extent, watch)
+}
+
+/// Step times of a simulation: the shortest, the median and the longest over hash seeds; and true if groups of one kind with different
+/// routes were simulated at the rate of the slowest.
+pub type Steps = ([Seconds; 3], bool);
+
+/// Simulates a plan on a design with the devices of a machine. `None` above the limit.
+pub fn simulated_step(
+    (model, machine, plan): (&Model, &Cluster, &Plan),
+    design: &Design,
+    extent: Extent,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Option<Steps>, Problem> {
+    let cluster = cluster_on(design, machine)?;
+    let wiring = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
+    let run = (model, &cluster, plan);
     let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
     let (mut times, mut is_merged) = (Vec::new(), false);
     for draw in 0..draws {

@@ -409,3 +409,34 @@ fn classes_without_a_plan_have_a_reason_or_were_not_searched() {
         assert_eq!((class.searched, class.reason.as_str()), expected);
     }
 }
+
+#[test]
+fn the_default_axes_have_the_machines_own_values_and_list_the_rest() {
+    let own = |name: &str, devices: u64| {
+        let machine = cluster::by_name(name, devices).expect("known");
+        (usual_domains(&machine), usual_speeds(&machine))
+    };
+    let gbit = |speeds: &[BytesPerSecond]| speeds.iter().map(|s| (s.gb() * 8.0).round()).collect::<Vec<_>>();
+    let (domains, speeds) = own("dgx-h100", 1024);
+    assert_eq!(domains.values, [8, 16, 32, 64, 128, 256]);
+    assert_eq!(domains.left_out, [72, 144, 288, 576]);
+    assert_eq!((gbit(&speeds.values), gbit(&speeds.left_out)), (vec![200.0, 400.0], vec![800.0]));
+    assert!(own("gb200-nvl72", 1024).0.left_out.contains(&72));
+    assert!(own("a100-pcie-80gb", 64).0.values.contains(&2));
+    assert!(own("gh200-96gb", 64).0.values.contains(&1));
+    assert_eq!(gbit(&own("dgx-a100", 64).1.values), [200.0]);
+    assert_eq!(gbit(&own("dgx-b300", 64).1.values), [200.0, 400.0, 800.0]);
+    assert_eq!(gbit(&own("v100-pcie-32gb", 64).1.values), [100.0]);
+}
+
+/// NICs that a device cannot feed are no faster than its link in the step.
+#[test]
+fn the_cluster_of_a_design_has_no_more_than_the_link_of_a_device() {
+    let of = |gbit: f64| {
+        on(Kind::RailOptimized, 1024, |spec| spec.speed = Some(BytesPerSecond::from_gbit(gbit)))
+            .network
+            .bandwidth
+    };
+    assert_eq!(of(400.0).gb(), 50.0);
+    assert!((of(800.0).gb() - 63.0).abs() < 0.1 && of(1600.0) == of(800.0));
+}

@@ -107,7 +107,7 @@ pub fn curve_watched(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Curve, Problem> {
     let Laid { ranks, group, plain } = laid(cluster, network, question)?;
-    let (first, domain) = (first(question), network.domain());
+    let (first, domain) = (first(question), network.closed_domain(cluster));
     let shape = shape(question.operation);
     let (_, exchange) = exchange(shape, &Group { stride: 1, ..group }, ranks);
     let (mut slowdowns, mut layers) = (Vec::new(), None);
@@ -185,7 +185,7 @@ struct Laid {
 
 fn laid(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Laid, Problem> {
     let ranks = check(question, network)?;
-    let group = lay(first(question), network.domain());
+    let group = lay(first(question), network.closed_domain(cluster));
     Ok(Laid { ranks, group, plain: Fabric::new(&network.unblocked(cluster)?) })
 }
 

@@ -64,6 +64,14 @@ impl Network<'_> {
         }
     }
 
+    /// Devices that the closed form treats as one scale-up domain. On a torus, whose links are those of the domain, all of a pod.
+    pub(super) fn closed_domain(self, cluster: &Cluster) -> u64 {
+        match self {
+            Self::Design(wiring) if is_torus_law(cluster, wiring) => cluster.scale_up.domain_size,
+            _ => self.domain(),
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> String {
         match self {

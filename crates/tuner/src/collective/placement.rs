@@ -1,8 +1,9 @@
 //! Ranks of a job: lists of devices, and Slurm's node lists.
 
-use railwright_network::placement::{host_names, number_of};
+use railwright_network::placement::{host_names, number_of, same_number};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
 
 /// Maximum number of ranks: larger networks cannot be simulated.
 const MOST: u64 = 1 << 22;
@@ -37,5 +38,18 @@ pub fn ranks(text: &str) -> Result<Vec<u32>, Problem> {
 
 /// Numbers of the nodes of a Slurm node list such as `gpu[001-004,007],gpu010`, in this order: the last number of each name.
 pub fn nodes(text: &str) -> Result<Vec<u32>, Problem> {
-    host_names(text)?.iter().map(|name| number_of(name)).collect()
+    let names = host_names(text)?;
+    let mut seen: BTreeMap<u32, &str> = BTreeMap::new();
+    let mut all = Vec::with_capacity(names.len());
+    for name in &names {
+        let number = number_of(name)?;
+        match seen.insert(number, name) {
+            Some(before) if before == name => {
+                return Err(Problem::new(format!("node `{}` is listed twice", shorten(name))));
+            }
+            Some(before) => return Err(same_number(before, name)),
+            None => all.push(number),
+        }
+    }
+    Ok(all)
 }

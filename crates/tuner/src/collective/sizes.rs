@@ -45,7 +45,12 @@ pub fn bytes(text: &str) -> Result<Bytes, Problem> {
 /// Parses sizes of `A..B`, each `factor` times the previous one, or of a list with commas.
 pub fn range(text: &str, factor: f64) -> Result<Vec<Bytes>, Problem> {
     let Some((first, last)) = text.split_once("..") else {
-        return text.split(',').take(MOST).map(bytes).collect();
+        let count = text.split(',').count();
+        if count > MOST {
+            return Err(Problem::new(format!("{count} sizes, but at most {MOST} are possible"))
+                .hint("use a range such as `1M..8G`"));
+        }
+        return text.split(',').map(bytes).collect();
     };
     let (first, last) = (bytes(first)?, bytes(last)?);
     if last < first {

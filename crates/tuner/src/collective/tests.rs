@@ -239,3 +239,28 @@ fn a_drawn_fabric_agrees_with_the_generated_one() {
     let problem = curve(&other, Network::Imported(&drawn(32)), &question).expect_err("other domains");
     assert!(problem.message.contains("have 8 devices"), "{}", problem.message);
 }
+
+/// A whole pod in the order of its links has the time of the torus law, not that of the NICs of its hosts.
+#[test]
+fn the_closed_form_of_a_torus_is_that_of_its_links() {
+    let cluster = by_name("tpu-v5p-pod", 512).expect("a preset");
+    let spec = DesignSpec { kind: Some(Kind::Torus), ..DesignSpec::default() };
+    let torus = (cluster.clone(), wiring(&cluster, &spec, &[]).expect("built"));
+    let curve = of(&torus, Collective::AllReduce, &[(0..512).collect()], 1);
+    let group = railwright_spec::plan::Group::strided(512, 1, 8960, 512);
+    let fabric = railwright_calculator::collectives::Fabric::new(&cluster);
+    for point in &curve.points {
+        let expected = fabric.time(Collective::AllReduce, point.bytes, &group, 1.0).time;
+        assert!((point.closed_form / expected - 1.0).abs() < 1e-9, "{point:?} {expected:?}");
+        assert!((point.time / point.closed_form - 1.0).abs() < 1e-6, "{point:?}");
+    }
+}
+
+#[test]
+fn no_size_and_no_node_is_dropped() {
+    let list = vec!["1M"; 300].join(",");
+    assert!(range(&list, 2.0).expect_err("too many").message.starts_with("300 sizes"));
+    let racks = nodes("r1n[1-4],r2n[1-4]").expect_err("the same numbers");
+    assert_eq!(racks.message, "hosts `r1n1` and `r2n1` have the same number");
+    assert!(nodes("n1,n1").expect_err("twice").message.contains("listed twice"));
+}

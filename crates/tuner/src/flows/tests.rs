@@ -110,8 +110,8 @@ proptest! {
             }
             keeps
         };
-        // With separate rails, traffic that changes rails is forwarded through domains: it may take longer, never less.
-        if kind == Kind::RailOnly && !keeps_to_rails {
+        // Traffic that changes rails is forwarded through domains (NCCL's PXN): it may take longer, never less.
+        if kind != Kind::Clos && !keeps_to_rails {
             prop_assert!(error > -1e-6, "{error}");
         } else {
             prop_assert!(error.abs() < 1e-6, "{name} {kind:?} {operation:?} {group:?}: {error}");
@@ -291,4 +291,41 @@ fn a_given_topology_has_no_word_on_tiers_that_are_not_simulated() {
     let warning = |id: &str| Warning { id: id.to_owned(), message: String::new() };
     let left = without_own_tiers(vec![warning("fabric-too-small"), warning("node-partly-used")]);
     assert_eq!(left.iter().map(|warning| warning.id.as_str()).collect::<Vec<_>>(), ["node-partly-used"]);
+}
+
+/// Devices without scale-up links have the bandwidth of their host link in a design, and keep the closed form.
+#[test]
+fn devices_without_scale_up_links_have_a_network() {
+    for name in ["l40s-48gb", "rtx4090-24gb", "v100-pcie-32gb", "rtxpro6000-server"] {
+        let cluster = by_name(name, 64).expect("known");
+        let built = wiring(&cluster, &DesignSpec::default(), &[]).expect("built");
+        assert_eq!(built.topology.design.domain.bandwidth, cluster.accelerator.host_link(), "{name}");
+        let timer = FlowTimer::new(&cluster, built).expect("whole");
+        let (group, bytes) = (Group::new(64, 1, 1), Bytes::new(1e9));
+        let [flow, closed] = [
+            timer.time(Collective::AllReduce, bytes, &group, 1.0).time,
+            Fabric::new(&cluster).time(Collective::AllReduce, bytes, &group, 1.0).time,
+        ];
+        assert!((flow / closed - 1.0).abs() < 1e-9, "{name}: {flow:?} {closed:?}");
+    }
+}
+
+/// NICs beyond the link of a device: the step uses that link, the switches keep their ports.
+#[test]
+fn a_device_limits_faster_nics() {
+    let of = |name: &str, gbit: f64| {
+        let cluster = by_name(name, 64).expect("known");
+        let speed = Some(BytesPerSecond::from_gbit(gbit));
+        let spec = DesignSpec { kind: Some(Kind::Clos), speed, ..DesignSpec::default() };
+        let design = wiring(&cluster, &spec, &[]).expect("built").topology.design.clone();
+        let bought = design_of(&cluster, &spec).resolve().expect("built");
+        (design.nic_bandwidth.gb(), design.port_bandwidth.gb(), idle_nics(&bought, &cluster).is_some())
+    };
+    let (nic, port, warns) = of("dgx-h100", 800.0);
+    assert!((nic - 63.0).abs() < 0.1 && port == 100.0 && warns, "{nic} {port}");
+    assert_eq!(of("dgx-h100", 400.0), (50.0, 50.0, false));
+    for name in ["dgx-b200", "dgx-b300", "gb200-nvl72"] {
+        let cluster = by_name(name, 72).expect("known");
+        assert!(cluster.device_limit().gb() >= 100.0, "{name}");
+    }
 }

@@ -28,6 +28,8 @@ const PRICES_LIMIT: u64 = 1 << 20;
 /// Default facility power over machine power (PUE).
 const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
 
+const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
+
 /// Compares designs by cost.
 pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failure> {
     let mut prices = Prices::catalogue()?;
@@ -60,16 +62,23 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
     })?;
     let mut refused = Vec::new();
     if let Some(run) = &run {
+        let watching = printer.watching(BAR, "simulating");
         for entry in &mut comparison.entries {
             let sheet = sheets.iter().find(|sheet| sheet.spec.title() == entry.name);
             if let Some(sheet) = sheet {
                 on_run::check(sheet, &entry.design, run)?;
             }
-            match on_run::step(&entry.design, run) {
+            let step = on_run::step(&entry.design, run, &mut |done, all| watching.advance(done, all));
+            if watching.is_stopped() {
+                watching.finish();
+                return printer.stopped(Problem::new("stopped while simulating the run on the designs"));
+            }
+            match step {
                 Ok(step) => entry.set_step(step, &cluster),
                 Err(problem) => refused.push(Refused { name: entry.name.clone(), problem }),
             }
         }
+        watching.finish();
     }
     let grown = arguments.grow_to.map(|devices| grown(&comparison, &specs, devices, &prices)).transpose()?;
     let answer = Compared {
@@ -280,6 +289,7 @@ impl Answer for Compared {
                 format!("`{}`, with its plan unchanged", human::shorten(run)),
             );
             document.table(self.steps());
+            document.blocks.push(Block::Bullets(self.remarks_of_steps()));
         }
         if let Some(grown) = &self.grown {
             let devices = grown.designs.first().map_or(0, |design| design.devices);
@@ -432,6 +442,7 @@ impl Compared {
         let mut columns = vec![
             Column::words("design"),
             Column::numbers("step"),
+            Column::numbers("closed form").expendable(6),
             Column::numbers("network's part").expendable(2),
             Column::numbers("tokens/s").expendable(4),
             Column::numbers("network per M tokens"),
@@ -447,7 +458,7 @@ impl Compared {
         let cents = |price: Dollars| Cell::number(format!("${:.5}", price.get()), price.get());
         let rows = self.comparison.entries.iter().map(|entry| {
             let name = Cell::new(entry.name.as_str(), Tone::Name);
-            let Some(step) = entry.step else {
+            let Some(step) = &entry.step else {
                 let mut row = vec![Cell::default(); columns.len()];
                 row[0] = name;
                 row[1] = Cell::new("not compared", Tone::Faint);
@@ -461,7 +472,12 @@ impl Compared {
             };
             let mut row = vec![
                 name,
-                Cell::number(human::seconds(step.step_time), step.step_time.get()),
+                if step.unsimulated.is_none() {
+                    Cell::number(human::seconds(step.step_time), step.step_time.get())
+                } else {
+                    Cell::new("not simulated", Tone::Doubtful)
+                },
+                Cell::number(human::seconds(step.closed_form), step.closed_form.get()),
                 Cell::percent(step.network_share),
                 Cell::number(human::count(step.tokens_per_second), step.tokens_per_second),
                 entry.share.dollars_per_million_tokens.map_or_else(Cell::default, cents),
@@ -477,6 +493,20 @@ impl Compared {
         });
         let rows = rows.collect();
         Table { columns, rows }
+    }
+
+    /// The origin of the steps.
+    fn remarks_of_steps(&self) -> Vec<Cell> {
+        let mut remarks = vec![Cell::from(
+            "step: simulated, with contention; closed form: oversubscription does not slow messages between stages",
+        )];
+        for entry in &self.comparison.entries {
+            if let Some(reason) = entry.step.as_ref().and_then(|step| step.unsimulated.as_ref()) {
+                let text = format!("{}: costs are those of the closed form, because {reason}", entry.name);
+                remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
+            }
+        }
+        remarks
     }
 
     fn remarks(&self) -> Vec<Cell> {

@@ -8,7 +8,7 @@ mod report;
 mod tests;
 
 use super::super::open_run::{self, Asked};
-use super::{kind, on_run, spelled_out};
+use super::{gigabits, kind, on_run, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
@@ -29,7 +29,9 @@ use railwright_spec::run::{Field, Run, Sheet, Value};
 use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
     Axes, Codesign, Found, Grid, Judging, NoPlan, Progress, answer, best_first, judge, usual_domains,
+    usual_speeds,
 };
+use railwright_tuner::flows::idle_nics;
 use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -149,14 +151,20 @@ impl Priced {
         if row.domain != setting.run.cluster.scale_up.domain_size {
             return None;
         }
-        let cluster = cluster_on(&row.design, &setting.run.cluster).ok()?;
+        let mut cluster = cluster_on(&row.design, &setting.run.cluster).ok()?;
+        if idle_nics(&row.design, &setting.run.cluster).is_some() {
+            cluster.network.bandwidth = setting.run.cluster.network.bandwidth;
+        }
         let estimate = asked.command(&of_cluster(setting, &cluster), &found.plan).ok()?;
         let run = estimate.strip_prefix("railwright estimate")?;
         let speed = row.speed.get() * 8.0 / 1e9;
-        let mut line = format!(
-            "railwright network simulate{run} --topology {} --network-bandwidth {speed}Gbit/s",
-            row.topology.name()
-        );
+        // Faster NICs are those of the network alone: as the machine's own they would not be limited.
+        let flag = if idle_nics(&row.design, &setting.run.cluster).is_some() {
+            format!("--network speed={speed}G")
+        } else {
+            format!("--network-bandwidth {speed}Gbit/s")
+        };
+        let mut line = format!("railwright network simulate{run} --topology {} {flag}", row.topology.name());
         let own = row.topology.takes("leaf_oversubscription");
         let own = own.then(|| format!("leaf_oversubscription={}", row.oversubscription));
         for key in own.iter().chain(&arguments.keys) {
@@ -180,9 +188,10 @@ fn priced(
         let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
         return Err(problem.in_file("--years").into());
     }
-    let axes = axes(arguments, &setting.run.cluster)?;
+    let (axes, limits) = axes(arguments, &setting.run.cluster)?;
     let machine = &setting.run.cluster;
     let (specified, mut chosen) = plan_of(asked, setting);
+    chosen.extend(limits);
     chosen.extend(usual);
     let space = searcher.space(setting, &specified, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
@@ -210,7 +219,13 @@ fn priced(
             format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
         },
     );
-    let codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    for warning in codesign.rows.iter().filter_map(|row| idle_nics(&row.design, machine)).collect::<Vec<_>>()
+    {
+        if !codesign.warnings.contains(&warning) {
+            codesign.warnings.push(warning);
+        }
+    }
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
 }
 
@@ -312,7 +327,8 @@ fn scale_up_prices(arguments: &Design) -> Result<BTreeMap<u64, Dollars>, Problem
     Ok(list)
 }
 
-fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
+/// The varied settings, and the usual values that are left out with the reason.
+fn axes(arguments: &Design, machine: &Cluster) -> Result<(Axes, Vec<String>), Problem> {
     let mut sheet = Sheet::<DesignSpec>::default();
     for text in &arguments.keys {
         let Some((key, value)) = text.split_once('=') else {
@@ -329,7 +345,8 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
     let mut base = sheet.spec;
     base.devices = Some(machine.devices);
     base.domain_bandwidth = Some(machine.domain_bandwidth());
-    let speeds: Vec<BytesPerSecond> = arguments
+    let mut limits = Vec::new();
+    let mut speeds: Vec<BytesPerSecond> = arguments
         .speeds
         .iter()
         .map(|text| {
@@ -347,12 +364,32 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
             }
         })
         .collect::<Result<_, _>>()?;
+    if speeds.is_empty() {
+        let usual = usual_speeds(machine);
+        if !usual.left_out.is_empty() {
+            limits.push(format!(
+                "no NICs of {} (a device uses at most {:.0} Gbit/s)",
+                usual.left_out.iter().map(|speed| gigabits(*speed)).collect::<Vec<_>>().join(", "),
+                machine.device_limit().get() * 8.0 / 1e9
+            ));
+        }
+        speeds = usual.values;
+    }
     if let Some(bad) = arguments.oversubscriptions.iter().find(|o| !(0.1..=1e4).contains(*o)) {
         let problem = Problem::new(format!("the oversubscription {bad} is not between 0.1 and 10,000"));
         return Err(problem.in_file("--oversubscriptions"));
     }
-    let domains =
-        if arguments.domains.is_empty() { usual_domains(machine.devices) } else { arguments.domains.clone() };
+    let domains = if arguments.domains.is_empty() {
+        let usual = usual_domains(machine);
+        if !usual.left_out.is_empty() {
+            let sizes = usual.left_out.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let devices = human::whole(machine.devices);
+            limits.push(format!("no domains of {sizes} ({devices} devices are not a multiple)"));
+        }
+        usual.values
+    } else {
+        arguments.domains.clone()
+    };
     if let Some(bad) = domains.iter().find(|d| **d == 0 || !machine.devices.is_multiple_of(**d)) {
         let message =
             format!("{} devices are not a multiple of the domain size {bad}", human::whole(machine.devices));
@@ -366,7 +403,10 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
         .iter()
         .map(|word| kind(word.trim()).map_err(|problem| problem.in_file("--topologies")))
         .collect::<Result<_, _>>()?;
-    Ok(Axes { domains, kinds, oversubscriptions: arguments.oversubscriptions.clone(), speeds, base })
+    Ok((
+        Axes { domains, kinds, oversubscriptions: arguments.oversubscriptions.clone(), speeds, base },
+        limits,
+    ))
 }
 
 /// A problem of all designs, in the flags of this command.

@@ -44,6 +44,11 @@ pub(super) fn read(
             human::bandwidth(surroundings.domain_bandwidth)
         ));
     }
+    if let Some(first) = drawing.in_switches.first() {
+        let count = human::several(drawing.in_switches.len() as u64, "aggregation node");
+        let more = if drawing.in_switches.len() > 1 { ", ..." } else { "" };
+        chosen.push(format!("{count} of switches (SHARP) left out: {first}{more}"));
+    }
     let fabric = Imported::new(&drawing, file, &surroundings, setting)?;
     if !fabric.left_out.is_empty() {
         let shown: Vec<&str> = fabric.left_out.iter().take(4).map(String::as_str).collect();

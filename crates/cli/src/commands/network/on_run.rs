@@ -15,6 +15,9 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{Run, Sheet};
 use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
+use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
+use railwright_tuner::simulate::Extent;
+use std::ops::ControlFlow;
 
 /// Reads a run file with settings on top.
 pub(super) fn read(path: &str, set: &[String]) -> Result<Run, Failure> {
@@ -69,14 +72,29 @@ pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Re
     ))
 }
 
-/// The run's step on a design, or the reason why it is not comparable.
-pub(super) fn step(design: &Design, run: &Run) -> Result<OnRun, Problem> {
+/// The run's step on a design, or the reason why it is not comparable. It is simulated with the plan of the run, as `network design` does.
+pub(super) fn step(
+    design: &Design,
+    run: &Run,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<OnRun, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
-    let time = step_time(&run.model, &cluster, &run.plan)?;
+    let closed_form = step_time(&run.model, &cluster, &run.plan)?;
+    let share = network_share(&run.model, &cluster, &run.plan)?;
+    let rest = closed_form * (1.0 - share);
+    let extent = Extent { most_flows: MOST_FLOWS, ..Extent::WHOLE };
+    let simulated = simulated_step((&run.model, &run.cluster, &run.plan), design, extent, watch);
+    let (step_time, unsimulated) = match simulated {
+        Ok(Some(([_, median, _], _))) => (median, None),
+        Ok(None) => (closed_form, Some("the simulation has no end".to_owned())),
+        Err(problem) => (closed_form, Some(problem.message)),
+    };
     Ok(OnRun {
-        step_time: time,
-        network_share: network_share(&run.model, &cluster, &run.plan)?,
-        tokens_per_second: run.plan.tokens_per_step() as f64 / time.get(),
+        step_time,
+        closed_form,
+        unsimulated,
+        network_share: (1.0 - rest / step_time).clamp(0.0, 1.0),
+        tokens_per_second: run.plan.tokens_per_step() as f64 / step_time.get(),
     })
 }
 

@@ -22,7 +22,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
-use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::problem::{Problem, Warning, did_you_mean};
 use railwright_spec::run::{Field as _, Run, Sheet, Value};
 use railwright_tuner::flows::{self, OnTopology};
 use railwright_tuner::simulate::{
@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
     chosen.extend(grown);
     chosen.extend(laid);
+    let idle = idle_nics(&sheet, &run.cluster);
     let allocation = wanted.map(|wanted| wanted.allocation(&wiring.topology, run.plan.world_size()));
     let allocation = allocation.transpose()?;
     chosen.extend(allocation.as_ref().and_then(on_hosts::unused));
@@ -113,6 +114,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let warnings =
         if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
     printer.warnings(&warnings);
+    printer.warnings(&idle.into_iter().collect::<Vec<_>>());
     let title = format!(
         "{} on {} x {}, {}",
         run::describe(&run.model),
@@ -203,6 +205,12 @@ pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Resul
     let wiring = flows::wiring(cluster, &sheet.spec, failed).map_err(|problem| in_words(problem, &sheet))?;
     let chosen = (!chosen.is_empty()).then(|| chosen.join(", "));
     Ok(Wired { sheet, wiring, chosen })
+}
+
+/// The warning about NICs of a design that its devices cannot use.
+pub(super) fn idle_nics(sheet: &Sheet<DesignSpec>, cluster: &Cluster) -> Option<Warning> {
+    let design = flows::design_of(cluster, &sheet.spec).resolve().ok()?;
+    flows::idle_nics(&design, cluster)
 }
 
 /// An error of the design with the place of the setting, with design keys as in `--network`.

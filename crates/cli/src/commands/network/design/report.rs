@@ -73,7 +73,7 @@ fn name(row: &Row) -> String {
     if row.oversubscription == 1.0 || row.tiers < 2 || !row.topology.is_clos() {
         kind.to_owned()
     } else {
-        format!("{kind} {}:1", row.oversubscription)
+        format!("{kind} {}:1", (row.built_oversubscription * 100.0).round() / 100.0)
     }
 }
 

@@ -108,7 +108,8 @@ impl Answer for Answered {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         let flows = human::whole(self.flows.len() as u64);
-        document.spans(vec![Cell::new(format!("{flows} flows on {}", self.network), Tone::Strong)]);
+        let counted = human::several(self.flows.len() as u64, "flow");
+        document.spans(vec![Cell::new(format!("{counted} on {}", self.network), Tone::Strong)]);
         document.chosen(&self.chosen);
         let remark = format!("{} devices, routing {}", human::whole(u64::from(self.devices)), self.routing);
         document.heading_with("flows", remark);
