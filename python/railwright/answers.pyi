@@ -4409,7 +4409,7 @@ class Whole(Record):
         """Dollars for a million tokens."""
     @property
     def dollars_per_run(self) -> float | None:
-        """Dollars for the run: `tokens x dollars for one / availability`."""
+        """Dollars for the run: `tokens x dollars for one`."""
     @property
     def power(self) -> float:
         """Power at the facility's meter."""
@@ -4424,7 +4424,13 @@ class OnRun(Record):
     """The step of a run on a design, computed by the caller."""
     @property
     def step_time(self) -> float:
-        """Time of a step."""
+        """Time of a step: simulated, or in closed form if it cannot be simulated."""
+    @property
+    def closed_form(self) -> float:
+        """Time of a step in closed form, in which messages between stages do not slow down by oversubscription."""
+    @property
+    def unsimulated(self) -> str | None:
+        """Reason why the step is not simulated."""
     @property
     def network_share(self) -> float:
         """Share of it that the network between domains takes."""
@@ -4625,7 +4631,10 @@ class NetworkDesignRow(Record):
         """Devices per scale-up domain."""
     @property
     def oversubscription(self) -> float:
-        """Bandwidth below a leaf over bandwidth above it."""
+        """Requested bandwidth below a leaf over bandwidth above it."""
+    @property
+    def built_oversubscription(self) -> float:
+        """The same as built, from the ports of a leaf; 1 without leaves."""
     @property
     def speed(self) -> float:
         """Bandwidth of a NIC, one direction."""
@@ -4672,6 +4681,9 @@ class NetworkDesignRow(Record):
     @property
     def simulated(self) -> Simulated | None:
         """The simulated step, for references and possible winners."""
+    @property
+    def unsimulated(self) -> Literal["costs_more", "no_domain_price", "no_device_price", "too_many", "failed", "stopped"] | None:
+        """Why a network with a step has no simulated one."""
 
 class Simulated(Record):
     """A simulated step on a network, with its cost per token."""

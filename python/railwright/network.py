@@ -138,7 +138,7 @@ def show(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
-        separate, else none].
+        separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
@@ -264,7 +264,7 @@ def cost(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
-        separate, else none].
+        separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
@@ -397,7 +397,7 @@ def failures(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
-        separate, else none].
+        separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
@@ -462,10 +462,10 @@ def design(
     fit_probability: Minimum probability that a layout fits in memory, 0 to 1.
     unlimited: Include features the selected framework version does not support.
     threads: Number of threads; does not affect results [default: number of cores].
-    domains: Sizes of scale-up domains [default: divisors of the devices from 8 to 576].
+    domains: Sizes of scale-up domains [default: divisors of the devices to 576].
     topologies: Topologies to compare, from `network topologies` (default: clos,rail-optimized,rail-only,dual-plane,dragonfly).
     oversubscriptions: Leaf oversubscription ratios (downlink over uplink bandwidth) (default: 1,2,4).
-    speeds: NIC bandwidths per device (default: 200G,400G,800G).
+    speeds: NIC bandwidths per device [default: those up to 800G that it can use].
     network: Set any other design-file key for all networks, such as `radix=128` (repeatable).
     prices: Override catalogue prices with a price list (repeatable).
     scale_up_price: Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable).

@@ -44,6 +44,7 @@ pub struct Change {
 
 impl Edited {
     /// The edit with a comment that keeps a software generation, for changes that remove the evidence for it.
+    #[must_use]
     pub fn keeping_software(&self, id: &str) -> Self {
         let (name, value) = annotation::of_software(id);
         let mut changes = self.changes.clone();

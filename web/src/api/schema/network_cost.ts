@@ -683,7 +683,7 @@ export interface Whole {
    */
   dollars_per_million_tokens: number | null
   /**
-   * Dollars for the run: `tokens x dollars for one / availability`. Unit: USD.
+   * Dollars for the run: `tokens x dollars for one`. Unit: USD.
    */
   dollars_per_run: number | null
   /**
@@ -704,9 +704,17 @@ export interface Whole {
  */
 export interface OnRun {
   /**
-   * Time of a step. Unit: s.
+   * Time of a step: simulated, or in closed form if it cannot be simulated. Unit: s.
    */
   step_time: number
+  /**
+   * Time of a step in closed form, in which messages between stages do not slow down by oversubscription. Unit: s.
+   */
+  closed_form: number
+  /**
+   * Reason why the step is not simulated.
+   */
+  unsimulated?: string | null
   /**
    * Share of it that the network between domains takes.
    */

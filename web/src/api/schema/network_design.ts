@@ -16,6 +16,10 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
+ * Why a network is not simulated.
+ */
+export type Unsimulated = 'costs_more' | 'no_domain_price' | 'no_device_price' | 'too_many' | 'failed' | 'stopped'
+/**
  * Result of the search of a class.
  */
 export type Searched = 'found' | 'nothing_fits' | 'not_searched'
@@ -93,9 +97,13 @@ export interface Row {
    */
   domain: number
   /**
-   * Bandwidth below a leaf over bandwidth above it.
+   * Requested bandwidth below a leaf over bandwidth above it.
    */
   oversubscription: number
+  /**
+   * The same as built, from the ports of a leaf; 1 without leaves.
+   */
+  built_oversubscription: number
   /**
    * Bandwidth of a NIC, one direction. Unit: B/s.
    */
@@ -157,6 +165,10 @@ export interface Row {
    * The simulated step, for references and possible winners.
    */
   simulated: Simulated | null
+  /**
+   * Why a network with a step has no simulated one.
+   */
+  unsimulated?: Unsimulated | null
 }
 /**
  * The network's share.
@@ -200,7 +212,7 @@ export interface Whole {
    */
   dollars_per_million_tokens: number | null
   /**
-   * Dollars for the run: `tokens x dollars for one / availability`. Unit: USD.
+   * Dollars for the run: `tokens x dollars for one`. Unit: USD.
    */
   dollars_per_run: number | null
   /**

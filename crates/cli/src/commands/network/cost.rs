@@ -1,6 +1,7 @@
 //! `network cost`: bills of several designs side by side.
 
 mod growth;
+mod lines;
 
 use super::{design, gigabits, on_run, placed};
 use crate::args::network::Cost;
@@ -9,6 +10,7 @@ use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, delimited};
 use growth::Grown;
+use lines::lines;
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{BreakEven, Cheapest, Entry, Sweep};
 use railwright_network::bill::compare::{Comparison, Refused, compare};
@@ -593,35 +595,4 @@ impl Compared {
         });
         Table { columns, rows: rows.collect() }
     }
-}
-
-fn lines(bill: &railwright_network::bill::Bill) -> Table {
-    let columns = vec![
-        Column::words("item"),
-        Column::words("where"),
-        Column::numbers("speed").expendable(3),
-        Column::numbers("count"),
-        Column::numbers("each"),
-        Column::numbers("dollars"),
-        Column::numbers("power").expendable(1),
-        Column::prose("source").expendable(2),
-        Column::prose("address").expendable(3),
-    ];
-    let rows = bill.lines.iter().map(|line| {
-        vec![
-            line.item.words().into(),
-            line.place.into(),
-            line.speed.map_or_else(Cell::default, |s| Cell::number(gigabits(s), s.get())),
-            Cell::number(human::whole(line.count.round() as u64), line.count),
-            Cell::dollars(line.price.dollars),
-            Cell::dollars(line.dollars),
-            line.watts.map_or_else(
-                || Cell::new("unknown", Tone::Doubtful),
-                |w| Cell::number(human::watts(w), w.get()),
-            ),
-            format!("{} {} ({})", line.price.date, line.price.dollars_source, line.price.confidence).into(),
-            line.price.address.as_str().into(),
-        ]
-    });
-    Table { columns, rows: rows.collect() }
 }
