@@ -41,7 +41,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("calculator", 24),
     ("tuner", 33),
     ("network", 26),
-    ("profiler", 115),
+    ("profiler", 116),
     ("answers", 9),
     ("server", 3),
     ("tables", 9),

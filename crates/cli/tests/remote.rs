@@ -94,7 +94,7 @@ fn a_server_that_keeps_failing_is_reported_with_address_status_and_remedy() {
     }
     let expected = run(&["profile", &near.path().display().to_string(), "--json"]);
     let job = bucket.run(&["profile", "s3://traces/job", "--json"]);
-    assert!(job.stderr.contains("skipped: ") && job.stderr.contains("was cut"), "{}", job.stderr);
+    assert!(job.stderr.contains("skipped: ") && job.stderr.contains("was interrupted"), "{}", job.stderr);
     assert_eq!(
         local(&job, "s3://traces/job", &folder).1,
         expected.stdout.replace(&near.path().display().to_string(), &folder)

@@ -133,6 +133,7 @@ mod tests {
             include_str!("../../../spec/src/calibration/text.rs"),
             include_str!("../../../spec/src/plan/validate/framework.rs"),
             include_str!("../../../launch/src/launch.rs"),
+            include_str!("../../../tuner/src/flows.rs"),
             include_str!("../../../launch/src/writer.rs"),
             include_str!("../../../network/src/bill.rs"),
             include_str!("../../../tuner/src/codesign/front.rs"),
