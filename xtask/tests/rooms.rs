@@ -45,7 +45,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("answers", 9),
     ("server", 3),
     ("tables", 9),
-    ("cli", 82),
+    ("cli", 83),
 ];
 
 #[test]
