@@ -25,7 +25,7 @@ export default async function ({ browser, url }) {
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
   const tip = (await page.textContent('.chart-tip:not([hidden])')) ?? ''
-  check(/64 × H100/.test(tip) && /rent/.test(tip), `the second number is not told: ${tip}`)
+  check(/64 GPUs of H100/.test(tip) && /rent/.test(tip), `the second number is not told: ${tip}`)
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('gpus=64'))
   await view.close()

@@ -201,7 +201,7 @@ fn losses(fields: &mut Fields<'_>) {
         fields.remark(RemarkKind::NotModelled, &path, message);
     }
     if let Some(recipe) = fields.word("recipe")
-        && ["sequenceclassification", "biencoder", "crossencoder", "retriev"]
+        && ["sequenceclassification", "biencoder", "crossencoder", "retrieval", "retriever"]
             .iter()
             .any(|name| recipe.to_ascii_lowercase().contains(name))
     {
