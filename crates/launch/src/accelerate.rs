@@ -20,6 +20,9 @@ use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, nearest};
 
+/// Reason why a vocabulary is not padded.
+pub(crate) const UNPADDED: &str = "Hugging Face's models do not pad the vocabulary";
+
 /// Reads accelerate's YAML.
 #[derive(Clone, Copy, Debug)]
 pub struct AccelerateReader;
@@ -79,7 +82,7 @@ impl Reader for AccelerateReader {
         }
         precision(&mut fields);
         trainer(&mut fields);
-        fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+        unpadded(&mut fields);
         missing(&mut fields, "accelerate");
         fields.rest(keys::KNOWN);
         fields.finish()
@@ -233,7 +236,7 @@ fn precision(fields: &mut Fields<'_>) {
 }
 
 /// The optimizer of a name of Hugging Face's `optim`, in lower case; `None` if unknown.
-pub(crate) fn trainer_optimizer(name: &str) -> Option<Optimizer> {
+fn trainer_optimizer(name: &str) -> Option<Optimizer> {
     let known = [
         ("adafactor", Optimizer::Adafactor),
         ("lion", Optimizer::Lion),
@@ -242,6 +245,21 @@ pub(crate) fn trainer_optimizer(name: &str) -> Option<Optimizer> {
         ("adam", Optimizer::Adam),
     ];
     known.into_iter().find_map(|(known, optimizer)| name.contains(known).then_some(optimizer))
+}
+
+/// Sets the optimizer of a name in lower case; an unknown one is estimated as Adam. That of adapters is irrelevant: their states are small.
+pub(crate) fn set_optimizer(fields: &mut Fields<'_>, path: &str, name: &str) {
+    let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
+    match trainer_optimizer(name) {
+        Some(_) if is_lora => {}
+        Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
+        None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
+    }
+}
+
+/// The default of models of Hugging Face.
+pub(crate) fn unpadded(fields: &mut Fields<'_>) {
+    fields.default("plan.vocabulary_multiple", &1_u64, UNPADDED);
 }
 
 /// Arguments of Hugging Face's trainer, which some keep in the same file.
@@ -255,10 +273,7 @@ fn trainer(fields: &mut Fields<'_>) {
     let path = "optim";
     if let Some(name) = fields.word(path) {
         let name = name.to_ascii_lowercase();
-        match trainer_optimizer(&name) {
-            Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
-            None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
-        }
+        set_optimizer(fields, path, &name);
         if name.contains("8bit") || name.contains("paged") {
             fields.remark(RemarkKind::NotModelled, path, "moments are estimated in 32 bits on the device");
         }

@@ -21,6 +21,16 @@ pub(crate) fn quantized(draft: &mut Draft, source: &str, line: Option<usize>, bi
     draft.remark(RemarkKind::NotModelled, source, line, message);
 }
 
+/// Remarks on frozen weights in 4 and in 8 bits, which two flags set.
+pub(crate) fn quantized_by(fields: &mut Fields<'_>, [four, eight]: [&str; 2]) {
+    for (path, bits) in [(four, "4"), (eight, "8")] {
+        if fields.flag(path) == Some(true) {
+            let (source, line) = fields.source(path);
+            quantized(&mut fields.draft, &source, line, bits);
+        }
+    }
+}
+
 /// A framework's defaults for adapter settings that a file leaves open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {

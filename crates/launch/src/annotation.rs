@@ -11,7 +11,14 @@ use railwright_spec::run::{Section, Value};
 use std::fmt::Write as _;
 
 const MARK: &str = "# railwright:";
-const KEYS: &[&str] = &["software", "segment", "document_length", "document_length_cv", "expert_imbalance"];
+/// Keys, and the value without an effect that is not written.
+const KEYS: &[(&str, Option<f64>)] = &[
+    ("software", None),
+    ("segment", None),
+    ("document_length", None),
+    ("document_length_cv", Some(0.0)),
+    ("expert_imbalance", Some(1.0)),
+];
 
 /// The comments of a plan on a cluster, a line each.
 pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
@@ -20,11 +27,9 @@ pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
     let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
     let is_usual = is_even && plan.segments(cluster).next() == Some(plan.segment);
     let mut out = String::new();
-    for key in KEYS.iter().filter(|key| **key != "segment" || !is_usual) {
+    for (key, neutral) in KEYS.iter().filter(|(key, _)| *key != "segment" || !is_usual) {
         let Some(value) = spec.get(key) else { continue };
-        // Values without effect.
-        let neutral = if *key == "document_length_cv" { 0.0 } else { 1.0 };
-        if value != Value::Number(neutral) {
+        if neutral.map(Value::Number) != Some(value.clone()) {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "{MARK} plan.{key} = {}", value.to_toml());
         }
@@ -57,7 +62,10 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
         let Some(rest) = line.trim_start().strip_prefix(MARK) else { continue };
         let Some((key, value)) = rest.split_once('=') else { continue };
         let (key, value) = (key.trim(), value.trim());
-        let Some(name) = key.strip_prefix("plan.").filter(|name| KEYS.contains(name)) else { continue };
+        let Some(name) = key.strip_prefix("plan.").filter(|name| KEYS.iter().any(|(key, _)| key == name))
+        else {
+            continue;
+        };
         let value = match (name, value.parse::<f64>()) {
             ("document_length" | "segment", Ok(number)) if (0.0..9e15).contains(&number) => {
                 Value::Integer(number as i64)

@@ -45,6 +45,7 @@ pub mod primus;
 mod python;
 mod reader;
 pub mod rl;
+mod samples;
 mod shell;
 pub mod torchtitan;
 pub mod torchtune;

@@ -183,18 +183,17 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
                 recipe::remarks(format, recipe, &mut draft);
             }
             None if is_nemo_2 => recipe::model(&document, "", &mut draft),
-            // The recipe itself is in another file.
-            None if started.as_ref().is_some_and(|started| started.recipe.is_some()) => {
-                let named = started.as_ref().and_then(|started| started.recipe.as_ref());
-                let (name, line) = named.map_or(("", None), |(name, line)| (name.as_str(), Some(*line)));
-                recipe::model(&document, name, &mut draft);
-                let model = &draft.spec().model;
-                if model.name.is_none() && model.layers.is_none() && !draft.is_open("model.name") {
-                    let why = "the recipe is in another file, and no model of the catalogue has its name";
-                    draft.leave_open("model.name", &format!("--recipe {name}"), line, why);
+            None => {
+                // The recipe itself is in another file.
+                if let Some((name, line)) = started.as_ref().and_then(|started| started.recipe.as_ref()) {
+                    recipe::model(&document, name, &mut draft);
+                    let model = &draft.spec().model;
+                    if model.name.is_none() && model.layers.is_none() && !draft.is_open("model.name") {
+                        let why = "the recipe is in another file, and no model of the catalogue has its name";
+                        draft.leave_open("model.name", &format!("--recipe {name}"), Some(*line), why);
+                    }
                 }
             }
-            None => {}
         }
         whole_models_only(&mut draft);
         if recipe.is_none() {

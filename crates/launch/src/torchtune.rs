@@ -11,11 +11,11 @@ mod parallel;
 #[cfg(test)]
 mod tests;
 
-use crate::accelerate::trainer_optimizer;
+use crate::accelerate::set_optimizer;
 use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, samples};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -80,15 +80,8 @@ fn batch(fields: &mut Fields<'_>) {
     let lengths = ["tokenizer.max_seq_len", "dataset.max_seq_len"];
     let found = lengths.iter().find_map(|path| Some((*path, fields.count(path)?)));
     let packed = fields.flag("dataset.packed") == Some(true);
-    let Some((path, length)) = found else {
-        let why = "the file does not set the longest sample";
-        return fields.draft.leave_open("plan.sequence_length", "", None, why);
-    };
-    fields.set("plan.sequence_length", &length, path);
-    if !packed {
-        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
-            time and memory";
-        fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+    if samples::longest(fields, found).is_some() && !packed {
+        samples::unpacked(&mut fields.draft);
     }
 }
 
@@ -122,12 +115,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     let path = "optimizer._component_";
     let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
     if let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) {
-        match trainer_optimizer(&name) {
-            // The optimizer of adapters is irrelevant: their states are small.
-            Some(_) if is_lora => {}
-            Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
-            None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
-        }
+        set_optimizer(fields, path, &name);
         let is_small = ["8bit", "4bit", "fp8", "paged", "offload"].iter().any(|word| name.contains(word));
         if !is_lora && is_small {
             let message =

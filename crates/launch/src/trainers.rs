@@ -24,13 +24,12 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 mod tests;
 
 use self::common::{Dialect, is_trainer, named};
-use crate::accelerate::software;
-use crate::accelerate::trainer_optimizer;
+use crate::accelerate::{set_optimizer, software, unpadded};
 use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::narrow::pure;
-use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, samples};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -212,11 +211,9 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         && !fields.is_auto("max_length")
         && dialect != Dialect::Foundry
     {
-        let why = "the file does not set the longest sample";
-        fields.draft.leave_open("plan.sequence_length", "", None, why);
+        samples::unknown(&mut fields.draft);
     }
-    let message = "Hugging Face's models do not pad the vocabulary";
-    fields.default("plan.vocabulary_multiple", &1_u64, message);
+    unpadded(fields);
 }
 
 /// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.
@@ -340,12 +337,7 @@ fn optimizer(fields: &mut Fields<'_>, dialect: Dialect) {
     let path = "optim";
     let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
     let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
-    match trainer_optimizer(&name) {
-        // The optimizer of adapters is irrelevant: their states are small.
-        Some(_) if is_lora => {}
-        Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
-        None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
-    }
+    set_optimizer(fields, path, &name);
     if !is_lora && (name.contains("8bit") || name.contains("paged") || name.contains("4bit")) {
         fields.remark(
             RemarkKind::NotModelled,
@@ -478,15 +470,12 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
     }
 }
 
-/// Samples that are not packed are shorter than the longest that is allowed.
 fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
     let mut packs = dialect == Dialect::Foundry;
     for path in ["packing", "sample_packing", "neat_packing"] {
         packs |= fields.flag(path) == Some(true);
     }
     if !packs && fields.draft.spec().plan.sequence_length.is_some() {
-        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
-            time and memory";
-        fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+        samples::unpacked(&mut fields.draft);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const REASONS: Reasons = &[
     ("plan.software", "set by the framework"),
     ("plan.optimizer", "Hugging Face's trainer does not have it"),
     ("plan.lora_targets", adapter::LOST_TARGETS),
-    ("plan.vocabulary_multiple", "Hugging Face's models do not pad the vocabulary"),
+    ("plan.vocabulary_multiple", super::UNPADDED),
     ("plan.overlap.tensor", "Hugging Face's tensor parallelism does not overlap communication"),
     ("plan.overlap.gradient_reduce", "reduction overlaps with the backward pass"),
     ("plan.overlap.parameter_gather", "FSDP prefetches parameters; replicas have none to gather"),

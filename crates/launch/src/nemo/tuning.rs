@@ -5,7 +5,7 @@
 
 use crate::adapter;
 use crate::document::{Data, Document, Entry};
-use crate::{Draft, RemarkKind};
+use crate::{Draft, RemarkKind, samples};
 use railwright_spec::human::shorten;
 
 /// NeMo's names of modules, and Megatron's. `variant: canonical` adapts the parts of fused matrices apart.
@@ -132,8 +132,6 @@ fn data(document: &Document, draft: &mut Draft) {
     }
     let is_packed = at("packed_sequence").is_some_and(|entry| entry.data == Data::Flag(true));
     if at("max_seq_length").is_some() && !is_packed {
-        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
-            time and memory";
-        draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+        samples::unpacked(draft);
     }
 }

@@ -3,6 +3,7 @@
 use super::Generation;
 use super::common::{devices, ends, model};
 use crate::RemarkKind;
+use crate::accelerate::unpadded;
 use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
@@ -142,7 +143,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
         }
     }
     packing(fields);
-    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    unpadded(fields);
     let at = |key: &str| format!("policy.generation.{key}");
     if fields.document.has("policy.generation") {
         let path = at("vllm_cfg.gpu_memory_utilization");

@@ -5,6 +5,7 @@
 
 use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
+use crate::accelerate::unpadded;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::shell::{Command, Script, Word};
@@ -171,7 +172,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         _ => {}
     }
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
-    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    unpadded(fields);
     let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
     fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
 }

@@ -3,6 +3,7 @@
 use super::Generation;
 use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
+use crate::accelerate::unpadded;
 use crate::document::{Data, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::narrow::pure;
@@ -116,7 +117,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
     adapters(fields, "actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.target_modules");
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
-    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    unpadded(fields);
     generation(fields);
     if fields.flag(&actor("use_kl_loss")) == Some(true) {
         let message = "a reference model is also in memory; it is not modelled";

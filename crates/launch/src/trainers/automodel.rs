@@ -8,15 +8,18 @@ mod parallel;
 mod precision;
 
 use super::common::named;
-use crate::accelerate::{software, trainer_optimizer};
+use crate::accelerate::{set_optimizer, software, unpadded};
 use crate::adapter;
 use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::{Format, Launch, RemarkKind};
+use crate::{Format, Launch, RemarkKind, samples};
 use keys::KNOWN;
 use railwright_spec::plan::{LoraTarget, LoraTargets};
 use railwright_spec::problem::Problem;
+
+/// Frozen weights in few bits.
+const QUANTIZED: [&str; 2] = ["quantization.load_in_4bit", "quantization.load_in_8bit"];
 
 /// Evidence of such a file.
 pub(super) const WHY: &str = "YAML with the key `step_scheduler` and classes of `nemo_automodel`";
@@ -49,7 +52,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     precision::read(&mut fields);
     optimizer(&mut fields);
     losses(&mut fields);
-    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    unpadded(&mut fields);
     missing(&mut fields, "NeMo Automodel");
     fields.rest(KNOWN);
     fields.finish()
@@ -101,21 +104,14 @@ fn samples(fields: &mut Fields<'_>) {
     if let Some(length) = fields.count(packed).filter(|&length| length > 0) {
         return fields.set("plan.sequence_length", &length, packed);
     }
-    let path = ["packed_sequence.max_length", "dataset.seq_length", "dataset.seq_len", "dataset.max_length"]
-        .into_iter()
-        .find(|path| fields.document.get(path).is_some());
-    let Some((path, length)) = path.and_then(|path| Some((path, fields.count(path)?))) else {
-        let why = "the file does not set the longest sample";
-        return fields.draft.leave_open("plan.sequence_length", "", None, why);
-    };
-    fields.set("plan.sequence_length", &length, path);
+    let paths = ["packed_sequence.max_length", "dataset.seq_length", "dataset.seq_len", "dataset.max_length"];
+    let found = samples::first(fields, &paths);
+    let Some(path) = samples::longest(fields, found) else { return };
     // Samples of the benchmarks have their full length.
     let is_mock =
         fields.word("dataset._target_").is_some_and(|name| name.to_ascii_lowercase().contains("mock"));
     if !is_mock && !path.starts_with("packed_sequence") {
-        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
-            time and memory";
-        fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+        samples::unpacked(&mut fields.draft);
     }
 }
 
@@ -151,22 +147,12 @@ fn adapters(fields: &mut Fields<'_>) {
             fields.draft.leave_open("plan.lora_targets", &source, line, why);
             let rank = fields.count("peft.dim").unwrap_or(8);
             fields.set("plan.lora_rank", &rank, "peft.dim");
-            return quantized(fields);
+            return adapter::quantized_by(fields, QUANTIZED);
         }
     }
     let usual = adapter::Usual { of: "NeMo Automodel", ..adapter::ALL_OF_RANK_8 };
     adapter::read(fields, &["peft.dim"], &[], usual);
-    quantized(fields);
-}
-
-fn quantized(fields: &mut Fields<'_>) {
-    for path in ["quantization.load_in_4bit", "quantization.load_in_8bit"] {
-        if fields.flag(path) == Some(true) {
-            let (source, line) = fields.source(path);
-            let bits = if path.ends_with("4bit") { "4" } else { "8" };
-            adapter::quantized(&mut fields.draft, &source, line, bits);
-        }
-    }
+    adapter::quantized_by(fields, QUANTIZED);
 }
 
 fn optimizer(fields: &mut Fields<'_>) {
@@ -180,10 +166,7 @@ fn optimizer(fields: &mut Fields<'_>) {
         return;
     }
     let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
-    match trainer_optimizer(name.rsplit('.').next().unwrap_or(&name)) {
-        Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
-        None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
-    }
+    set_optimizer(fields, path, name.rsplit('.').next().unwrap_or(&name));
 }
 
 /// Frozen parts, and recipes that train more than the next token.

@@ -4,12 +4,12 @@
 //! a flag of the command and not in the file. Configurations of version 1 are errors.
 
 use super::common::named;
-use crate::accelerate::{software, trainer_optimizer};
+use crate::accelerate::{set_optimizer, software, unpadded};
 use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::python;
-use crate::{Context, Format, Launch, RemarkKind};
+use crate::{Context, Format, Launch, RemarkKind, samples};
 use Meaning::{Key, Read};
 use railwright_spec::plan::{ContextKind, LoraTarget, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::problem::Problem;
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Laun
     optimizer(&mut fields);
     parallel(&mut fields);
     fields.default("plan.micro_batches", &1_u64, "xtuner accumulates over 1 batch by default");
-    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    unpadded(&mut fields);
     missing(&mut fields, "xtuner");
     fields.finish()
 }
@@ -71,13 +71,8 @@ fn model(fields: &mut Fields<'_>) {
         let (rank, targets) = (format!("{section}.r"), format!("{section}.target_modules"));
         adapter::read(fields, &[&rank], &[&targets], ALL_LINEAR);
     }
-    for (key, bits) in [("load_in_4bit", "4"), ("load_in_8bit", "8")] {
-        let path = format!("{LLM}.quantization_config.{key}");
-        if fields.flag(&path) == Some(true) {
-            let (source, line) = fields.source(&path);
-            adapter::quantized(&mut fields.draft, &source, line, bits);
-        }
-    }
+    let quantized = ["load_in_4bit", "load_in_8bit"].map(|key| format!("{LLM}.quantization_config.{key}"));
+    adapter::quantized_by(fields, quantized.each_ref().map(String::as_str));
     if fields.document.has("model.visual_encoder") {
         let message = crate::lost::TOWER_IS_LEFT_OUT;
         fields.draft.remark(RemarkKind::NotModelled, "model.visual_encoder", None, message);
@@ -95,21 +90,18 @@ fn class(fields: &mut Fields<'_>, section: &str) -> Option<String> {
 }
 
 fn samples(fields: &mut Fields<'_>) {
-    let path = ["train_dataset.max_length", "train_dataset.max_packed_length", "max_length"]
-        .into_iter()
-        .find(|path| fields.document.get(path).is_some());
-    let Some((path, length)) = path.and_then(|path| Some((path, fields.count(path)?))) else {
-        let why = "the file does not set the longest sample";
-        return fields.draft.leave_open("plan.sequence_length", "", None, why);
-    };
-    fields.set("plan.sequence_length", &length, path);
+    let found = samples::first(
+        fields,
+        &["train_dataset.max_length", "train_dataset.max_packed_length", "max_length"],
+    );
+    if samples::longest(fields, found).is_none() {
+        return;
+    }
     let packs = ["train_dataset.pack_to_max_length", "pack_to_max_length"]
         .into_iter()
         .any(|path| fields.flag(path) == Some(true));
     if !packs {
-        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
-            time and memory";
-        fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+        samples::unpacked(&mut fields.draft);
     }
 }
 
@@ -132,10 +124,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     if fields.draft.value("plan.optimizer").is_some() {
         return;
     }
-    match trainer_optimizer(name.rsplit('.').next().unwrap_or(&name)) {
-        Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
-        None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
-    }
+    set_optimizer(fields, path, name.rsplit('.').next().unwrap_or(&name));
 }
 
 /// Recompute and sequence parallelism; sharding is a flag of `xtuner train`.
