@@ -185,16 +185,35 @@ fn random_plans_have_one_answer() {
     assert!(in_space > 50, "{in_space} of {checked} plans lie in the space of a search");
 }
 
+/// The run of an estimate with a model and a cluster alone, and the space of a search for it.
+fn silent(name: &str, devices: u64) -> (Run, Space) {
+    let mut spec = RunSpec::default();
+    spec.model = ModelSpec { name: Some(name.to_owned()), ..ModelSpec::default() };
+    let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+    spec.cluster = ClusterSpec::from_cluster(&cluster);
+    let run = resolve(spec, &NoTexts).unwrap_or_else(|refused| panic!("{refused}")).run;
+    let space = Space::new(&PlanSpec::default(), &run.model, &run.cluster).expect("a space");
+    (run, space)
+}
+
+/// Models with a published training have its batch and sequence length in both.
+#[test]
+fn a_published_batch_is_one_batch() {
+    for (name, devices, published) in
+        [("llama-3.1-405b", 1024, (2048, 8192)), ("deepseek-v3-671b", 2048, (15_360, 4096))]
+    {
+        let (run, space) = silent(name, devices);
+        for plan in [&run.plan, &space.base] {
+            assert_eq!((plan.global_batch, plan.sequence_length), published, "{name} on {devices}");
+        }
+    }
+}
+
 /// An unspecified batch is equal for an estimate and for a search, on any number of devices.
 #[test]
 fn a_silent_batch_is_one_batch() {
     for (name, devices) in [("llama-3-8b", 64), ("llama-3-8b", 4096), ("llama-3.1-70b", 4096)] {
-        let mut spec = RunSpec::default();
-        spec.model = ModelSpec { name: Some(name.to_owned()), ..ModelSpec::default() };
-        let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
-        spec.cluster = ClusterSpec::from_cluster(&cluster);
-        let run = resolve(spec, &NoTexts).unwrap_or_else(|refused| panic!("{refused}")).run;
-        let space = Space::new(&PlanSpec::default(), &run.model, &run.cluster).expect("a space");
+        let (run, space) = silent(name, devices);
         assert_eq!(run.plan.global_batch, space.base.global_batch, "{name} on {devices}");
         assert_eq!(run.plan.sequence_length, space.base.sequence_length, "{name} on {devices}");
         assert_eq!(run.plan.software, space.base.software, "{name} on {devices}");

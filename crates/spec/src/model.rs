@@ -440,6 +440,11 @@ impl Mixer {
             one => std::slice::from_ref(one),
         }
     }
+
+    /// True for softmax attention, with low-rank keys and values or without.
+    pub fn is_attention(&self) -> bool {
+        matches!(self, Self::Attention(_) | Self::Latent(_))
+    }
 }
 
 impl Model {

@@ -1,7 +1,7 @@
 //! The critical path: the chain of spans that determines the step time.
 //!
 //! Responsible for: tracing back from the last span, each time to the predecessor that ended last (the previous span on its stream, or a
-//! dependency), and the time by label on the chain. Uses only recorded dependencies.
+//! dependency), and the time by label on the chain. Follows only recorded dependencies.
 
 use crate::breakdown::Label;
 use crate::{Activity, Dimension, SpanRef, Step, Time};
@@ -45,13 +45,13 @@ pub fn critical_path(step: &Step) -> CriticalPath {
     };
     let mut until = step.end;
     // The rank whose next span begins at `until`.
-    let mut waiting = at.map(|last| last.rank);
+    let mut waiting = at.map_or(0, |last| last.rank);
     // No path is longer than all spans; a longer one would be a cycle.
     let most = span_count(step);
     while let Some(here) = at {
         let Some(span) = step.span(here) else { break };
-        fill(step, waiting.unwrap_or(here.rank), (span.end, until), &mut add);
-        waiting = Some(here.rank);
+        fill(step, waiting, (span.end, until), &mut add);
+        waiting = here.rank;
         // Overlap is impossible in a valid step; with an invalid one, no moment counts twice.
         add(label(span.activity, span.phase), span.end.min(until) - span.start.min(until));
         until = until.min(span.start);
@@ -67,10 +67,7 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         path.crossings += usize::from(next.is_some_and(|n| n.rank != here.rank));
         at = next.filter(|_| path.spans.len() < most);
     }
-    match waiting {
-        Some(rank) => fill(step, rank, (step.start, until), &mut add),
-        None => add(Label::Idle, until - step.start),
-    }
+    fill(step, waiting, (step.start, until), &mut add);
     parts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     path.parts = parts;
     path.spans.reverse();

@@ -116,6 +116,28 @@ fn the_critical_path_goes_through_both_stages() {
     assert_eq!(path.parts.iter().map(|(_, time)| *time).sum::<Time>(), step.duration());
 }
 
+/// A gap of the compute stream without a recorded dependency, from 10 to 16: two exchanges fill 10-15, of which 12-14 twice.
+#[test]
+fn gaps_of_the_critical_path_are_the_communication_that_fills_them() {
+    let mut step = Step::new("one rank");
+    let rank = step.add_rank(Rank(0), Stage(0));
+    compute(&mut step, rank, 0, 10, Phase::Forward);
+    compute(&mut step, rank, 16, 20, Phase::Forward);
+    for (stream, dimension, times) in
+        [(TENSOR, Dimension::Tensor, (10, 14)), (DATA, Dimension::Data, (12, 15))]
+    {
+        let span = span(&mut step, times, Activity::Communication(dimension), Phase::Forward);
+        step.push(rank, stream, span).expect("a rank");
+    }
+    let expected = [
+        (Label::Compute(Phase::Forward), Time(14)),
+        (Label::Exposed(Dimension::Tensor), Time(4)),
+        (Label::Exposed(Dimension::Data), Time(1)),
+        (Label::Idle, Time(1)),
+    ];
+    assert_eq!(critical_path(&step).parts, expected);
+}
+
 #[test]
 fn imbalance_names_the_slowest() {
     let rows = imbalance(&two_stages());

@@ -22,6 +22,9 @@ export interface Live<T> {
   readonly of: string
 }
 
+/** True if the shown answer is not that of the newest question: it runs, or was refused. */
+export const isOutdated = (live: Pick<Live<unknown>, 'stale' | 'problems'>): boolean => live.stale || live.problems.length > 0
+
 const EMPTY: Live<never> = { answer: null, outcome: 'yes', commandLine: '', notes: [], problems: [], loading: false, stale: false, of: '' }
 
 /** Maximum concurrent questions of one view; of the waiting ones, only the newest is sent. */

@@ -69,10 +69,9 @@ pub(super) const fn family_id(family: Family) -> &'static str {
 /// Title of the token mixers of a model: attention, recurrent scans, or both.
 fn mixer_title(model: &Model) -> &'static str {
     let mixers = || model.layer_kinds.iter().flat_map(|layer| layer.mixer.each());
-    let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));
     let is_recurrent =
         |mixer: &Mixer| matches!(mixer, Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::Selective(_));
-    match (mixers().any(is_attention), mixers().any(is_recurrent)) {
+    match (mixers().any(Mixer::is_attention), mixers().any(is_recurrent)) {
         (true, true) => "attention and recurrent scans",
         (false, true) => "recurrent scans",
         _ => Family::AttentionCore.label(),

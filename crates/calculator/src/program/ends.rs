@@ -34,8 +34,8 @@ fn one_way(costing: &Costing<'_>) -> f64 {
     if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
 }
 
-/// The head and the loss: a GEMM of tokens x hidden x vocabulary (in [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products)), and softmax with cross entropy over the
-/// logits, bound by memory.
+/// The head and the loss: a GEMM of tokens x hidden x vocabulary, and softmax with cross entropy over the logits, bound by memory. The GEMM
+/// has the format of [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products).
 pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let h = costing.model.hidden_size as f64;

@@ -73,6 +73,34 @@ fn a_405b_step_on_16384_devices_matches_the_fast_path() {
     assert!(groups.contains(&(1024, 2048, 2)) && groups.contains(&(0, 1024, 2)));
 }
 
+/// The critical path has the same exposed communication whether a pass shows families of operators or layers.
+#[test]
+fn the_critical_path_has_the_same_parts_at_every_detail() {
+    let model = model::by_name("llama-3.1-70b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(4),
+        pipeline_parallel: Some(4),
+        global_batch: Some(64),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("priced");
+    let exposed = |detail| {
+        let step = of_evaluation(&costing, &evaluation, detail, &|| Ok(())).expect("a timeline");
+        let path = railwright_step::critical_path::critical_path(&step);
+        let is_exposed = |label: &railwright_step::breakdown::Label| {
+            *label == railwright_step::breakdown::Label::Exposed(railwright_step::Dimension::Tensor)
+        };
+        let time = path.parts.iter().find(|(label, _)| is_exposed(label)).expect("tensor communication").1;
+        time.share_of(step.duration())
+    };
+    let (families, layers) = (exposed(Detail::Operators), exposed(Detail::Layers));
+    assert!((families - layers).abs() < 0.002, "{families} of the step with families, {layers} with layers");
+}
+
 #[test]
 fn every_kind_of_plan_has_a_timeline_of_the_right_length() {
     for schedule in [

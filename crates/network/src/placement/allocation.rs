@@ -99,9 +99,7 @@ impl Allocation {
             for device in &host.devices {
                 let name = *names.entry(*device).or_insert(&host.name);
                 if name != host.name {
-                    return Err(same_number(name, &host.name).hint(
-                        "hosts are identified by the last number in their names: use names with one number each, or --fragments",
-                    ));
+                    return Err(same_number(name, &host.name, "--fragments"));
                 }
             }
         }

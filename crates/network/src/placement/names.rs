@@ -55,11 +55,11 @@ pub fn number_of(name: &str) -> Result<u32, Problem> {
     })
 }
 
-/// The problem of two hosts that their numbers do not distinguish, as `r1n1` and `r2n1`.
-pub fn same_number(one: &str, other: &str) -> Problem {
-    Problem::new(format!("hosts `{}` and `{}` have the same number", shorten(one), shorten(other))).hint(
-        "hosts are identified by the last number in their names: use names with one number each, or --ranks",
-    )
+/// The problem of two hosts that their numbers do not distinguish, as `r1n1` and `r2n1`. `option` sets the devices without names.
+pub fn same_number(one: &str, other: &str, option: &str) -> Problem {
+    Problem::new(format!("hosts `{}` and `{}` have the same number", shorten(one), shorten(other))).hint(format!(
+        "hosts are identified by the last number in their names: use names with one number each, or {option}"
+    ))
 }
 
 fn bad(part: &str) -> Problem {

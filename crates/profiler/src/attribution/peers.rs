@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of peers.
 const PEERS: usize = 16;
 
+/// Minimum number of ranks of one program for their comparison in one step.
+const REPLICAS: usize = 3;
+
 /// Minimum number of steps for the comparison of a rank with itself: of two, the longer one would always be an excess.
 const STEPS: usize = 3;
 
@@ -67,7 +70,9 @@ impl Stretches {
         let classes = replicas::classes(chains, joined);
         let columns = found.at_places(chains, &classes);
         found.index(chains, joined);
-        found.compare_replicas(&columns, 3);
+        for column in columns.iter().filter(|column| column.len() >= REPLICAS) {
+            found.compare(found.open(column.clone()));
+        }
         // With a single peer the shorter interval would be the usual one, and all variation an excess of the longer one.
         let pairs = columns.into_iter().map(|column| found.open(column)).filter(|pair| pair.len() > 1);
         for pairs in joined_by_step(chains, joined, &found.lists, pairs.collect()) {
@@ -172,13 +177,6 @@ impl Stretches {
     /// An interval by (member, index).
     pub(super) fn get(&self, at: (u32, u32)) -> &Stretch {
         &self.lists[at.0 as usize][at.1 as usize]
-    }
-
-    /// Compares intervals of at least `least` ranks that run the same program, if not compared yet.
-    fn compare_replicas(&mut self, columns: &[Vec<(u32, u32)>], least: usize) {
-        for column in columns.iter().filter(|column| column.len() >= least) {
-            self.compare(self.open(column.clone()));
-        }
     }
 
     /// Compares the members of a collective without ranks of the same program.

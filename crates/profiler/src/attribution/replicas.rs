@@ -347,12 +347,7 @@ impl Kinds {
         let group = communicator.group.and_then(|id| joined.groups.get(id));
         let label = group.map(|group| group.dimension.label.clone());
         let lane = communicator.lane.filter(|_| label.is_none());
-        // Sizes of all-to-alls and messages differ between ranks of one program.
-        let uneven =
-            matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
-        let kind =
-            (of.operation.filter(|_| sends.is_none()), of.bytes.filter(|_| !uneven), label, lane, sends);
-        let found = (self.number(kind), sends.is_some());
+        let found = self.number(of.operation, of.bytes, label, lane, sends);
         self.known.insert(at, found);
         found
     }
@@ -368,15 +363,24 @@ impl Kinds {
         let label =
             part.group.and_then(|id| joined.groups.get(id)).map(|group| group.dimension.label.clone());
         let lane = Some(part.lane).filter(|_| label.is_none() && sends.is_none());
-        let uneven =
-            matches!(part.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
-        let operation = part.operation.filter(|_| sends.is_none());
-        (self.number((operation, part.bytes.filter(|_| !uneven), label, lane, sends)), sends.is_some())
+        self.number(part.operation, part.bytes, label, lane, sends)
     }
 
-    fn number(&mut self, kind: Kind) -> u32 {
+    /// The number of a kind, and whether it is a message.
+    fn number(
+        &mut self,
+        operation: Option<Operation>,
+        bytes: Option<u64>,
+        label: Option<String>,
+        lane: Option<Lane>,
+        sends: Option<(bool, bool)>,
+    ) -> (u32, bool) {
+        // Sizes of all-to-alls and messages differ between ranks of one program.
+        let uneven =
+            matches!(operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
+        let kind = (operation.filter(|_| sends.is_none()), bytes.filter(|_| !uneven), label, lane, sends);
         let next = self.numbers.len() as u32;
-        *self.numbers.entry(kind).or_insert(next)
+        (*self.numbers.entry(kind).or_insert(next), sends.is_some())
     }
 }
 

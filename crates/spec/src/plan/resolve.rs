@@ -76,12 +76,7 @@ impl PlanSpec {
             segment: None,
             rank_order: self.rank_order.unwrap_or(RankOrder::TensorContextDataPipeline),
             micro_batch,
-            global_batch: self.batch(
-                unit,
-                round,
-                || default_batch(self.published_training(model), sequence_length, cluster.devices),
-                sequence_length,
-            )?,
+            global_batch: self.batch(model, cluster, unit, round)?,
             sequence_length,
             precision: self.formats(software, cluster),
             optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
@@ -170,13 +165,7 @@ impl PlanSpec {
 
     /// Sequences per step, from whichever of the three keys is set. Otherwise the default batch in multiples of `unit` sequences (a
     /// micro-batch on each replica). With interleaved stages it has whole rounds of `round` micro-batches (Megatron's rule).
-    fn batch(
-        &self,
-        unit: u64,
-        round: u64,
-        usual: impl FnOnce() -> u64,
-        sequence_length: u64,
-    ) -> Result<u64, Problem> {
+    fn batch(&self, model: &Model, cluster: &Cluster, unit: u64, round: u64) -> Result<u64, Problem> {
         let given = [
             self.global_batch.map(|_| "plan.global_batch"),
             self.micro_batches.map(|_| "plan.micro_batches"),
@@ -194,11 +183,13 @@ impl PlanSpec {
         if let Some(count) = self.micro_batches {
             return Ok(count.saturating_mul(unit));
         }
+        let sequence_length = self.tokens_per_sequence(model);
         let units = |sequences: f64| (sequences / unit as f64).round().max(1.0) as u64;
         if let Some(tokens) = self.batch_tokens {
             return Ok(units(tokens.0 / sequence_length.max(1) as f64).saturating_mul(unit));
         }
-        let count = units(usual() as f64);
+        let usual = default_batch(self.published_training(model), sequence_length, cluster.devices);
+        let count = units(usual as f64);
         Ok(count.div_ceil(round).saturating_mul(round).saturating_mul(unit))
     }
 }

@@ -47,7 +47,7 @@ pub fn nodes(text: &str) -> Result<Vec<u32>, Problem> {
             Some(before) if before == name => {
                 return Err(Problem::new(format!("node `{}` is listed twice", shorten(name))));
             }
-            Some(before) => return Err(same_number(before, name)),
+            Some(before) => return Err(same_number(before, name, "--ranks")),
             None => all.push(number),
         }
     }

@@ -1,5 +1,5 @@
 // Cost comparison of designs: breakdown, savings, break-even sizes, and the cheapest design by size.
-import { useAnswer } from '../../api/live'
+import { isOutdated, useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, power } from '../../charts/format'
 import { Lines } from '../../charts/lines/lines'
@@ -62,7 +62,7 @@ export function CostDesk() {
       <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[240, 240]} />}
       {answer && (
-        <div class={`columns ${live.stale || live.problems.length > 0 ? 'stale' : ''}`}>
+        <div class={`columns ${isOutdated(live) ? 'stale' : ''}`}>
           <div class="columns two-charts">
             <CostBars answer={answer} line={live.commandLine} />
             <BySize answer={answer} />

@@ -1,5 +1,5 @@
 // Loss from failed links, NICs and switches, by class, for one or several designs.
-import { useAnswer } from '../../api/live'
+import { isOutdated, useAnswer } from '../../api/live'
 import { count, digits, percent } from '../../charts/format'
 import { PERCENT } from '../../state/amounts'
 import { Amount } from '../../ui/amounts'
@@ -54,7 +54,7 @@ export function FailuresDesk() {
       <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[240]} />}
       {answer && (
-        <div class={`columns ${live.stale || live.problems.length > 0 ? 'stale' : ''}`}>
+        <div class={`columns ${isOutdated(live) ? 'stale' : ''}`}>
           {answer.designs.length > 1 && <Compared answer={answer} />}
           <div class="columns failures">
             {answer.designs.map(({ expected }) => (

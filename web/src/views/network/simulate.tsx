@@ -1,6 +1,6 @@
 // The step with its collectives as flows on a topology, compared with the closed form: cost of contention by dimension, and full links.
 import type { Arguments } from '../../api/ask'
-import { useAnswer } from '../../api/live'
+import { isOutdated, useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { classColour } from '../../charts/colours'
 import { bandwidth, count, percent, relative, seconds } from '../../charts/format'
@@ -72,7 +72,7 @@ function Simulate({ run }: { run: Arguments }) {
       <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label={texts.simulating} />}
       {/* Below a refusal stands the answer before it. */}
-      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale || live.problems.length > 0} />}
+      {answer && <Result answer={answer} line={live.commandLine} stale={isOutdated(live)} />}
     </>
   )
 }

@@ -66,7 +66,7 @@ export function placeOf(model: Pick<Model, 'tracks' | 'names'>, text: string): {
   if (!wanted) return null
   const { at, duration, stream } = wanted
   const name = model.names.indexOf(wanted.name)
-  // Rows of a prediction beside the measurement have no source.
+  // Rows of a prediction next to the measurement have no source.
   const drawn = model.tracks.filter((track) => track.source >= 0)
   const own = stream === '' ? [] : drawn.filter((track) => track.name.split(/[\s()]+/).includes(stream))
   const tracks = own.length > 0 ? own : drawn

@@ -4,7 +4,7 @@
 
 pub(crate) mod report;
 
-use super::simulate::{Wired, idle_nics, in_words, wired};
+use super::simulate::{Wired, in_words, wired};
 use super::{on_fabric, on_network};
 use crate::args::collective::CollectiveOn;
 use crate::exit::{Failure, Outcome};
@@ -37,9 +37,9 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
     let mut chosen = Vec::new();
     let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
     let (cluster, groups) = placed(arguments, word, &specified)?;
-    let Wired { sheet, wiring, chosen: laid } = wired(&on, &cluster, &failed)?;
+    let Wired { sheet, wiring, chosen: laid, warnings } = wired(&on, &cluster, &failed)?;
     chosen.extend(laid);
-    printer.warnings(&idle_nics(&sheet, &cluster).into_iter().collect::<Vec<_>>());
+    printer.warnings(&warnings);
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
         .map_err(|problem| problem.in_file("--recovery"))?;
     let wiring = wiring.recovering(recovery);

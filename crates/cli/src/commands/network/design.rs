@@ -152,14 +152,15 @@ impl Priced {
             return None;
         }
         let mut cluster = cluster_on(&row.design, &setting.run.cluster).ok()?;
-        if idle_nics(&row.design, &setting.run.cluster).is_some() {
+        // Faster NICs are those of the network alone: as the machine's own they would not be limited.
+        let is_limited = idle_nics(&row.design, &setting.run.cluster).is_some();
+        if is_limited {
             cluster.network.bandwidth = setting.run.cluster.network.bandwidth;
         }
         let estimate = asked.command(&of_cluster(setting, &cluster), &found.plan).ok()?;
         let run = estimate.strip_prefix("railwright estimate")?;
         let speed = row.speed.get() * 8.0 / 1e9;
-        // Faster NICs are those of the network alone: as the machine's own they would not be limited.
-        let flag = if idle_nics(&row.design, &setting.run.cluster).is_some() {
+        let flag = if is_limited {
             format!("--network speed={speed}G")
         } else {
             format!("--network-bandwidth {speed}Gbit/s")
@@ -220,11 +221,9 @@ fn priced(
         },
     );
     let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
-    for warning in codesign.rows.iter().filter_map(|row| idle_nics(&row.design, machine)).collect::<Vec<_>>()
-    {
-        if !codesign.warnings.contains(&warning) {
-            codesign.warnings.push(warning);
-        }
+    for row in &codesign.rows {
+        let warning = idle_nics(&row.design, machine);
+        codesign.warnings.extend(warning.filter(|warning| !codesign.warnings.contains(warning)));
     }
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
 }

@@ -67,10 +67,9 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let job_hosts = job.as_ref().map(|job| hosts_of_job(arguments, job)).transpose()?.flatten();
     let other = job.as_ref().map(|job| (job.plan.world_size(), job_hosts.as_ref()));
     let (on, grown) = on_hosts::grown(&on, specified, &run.cluster, (wanted.as_ref(), other))?;
-    let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
+    let Wired { sheet, wiring, chosen: laid, warnings: idle } = wired(&on, &run.cluster, &failed)?;
     chosen.extend(grown);
     chosen.extend(laid);
-    let idle = idle_nics(&sheet, &run.cluster);
     let allocation = wanted.map(|wanted| wanted.allocation(&wiring.topology, run.plan.world_size()));
     let allocation = allocation.transpose()?;
     chosen.extend(allocation.as_ref().and_then(on_hosts::unused));
@@ -114,7 +113,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let warnings =
         if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
     printer.warnings(&warnings);
-    printer.warnings(&idle.into_iter().collect::<Vec<_>>());
+    printer.warnings(&idle);
     let title = format!(
         "{} on {} x {}, {}",
         run::describe(&run.model),
@@ -190,6 +189,8 @@ pub(super) struct Wired {
     pub(super) sheet: Sheet<DesignSpec>,
     pub(super) wiring: Wiring,
     pub(super) chosen: Option<String>,
+    /// The warning about NICs that the devices cannot use, if any.
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// The network of a cluster: rail-optimized by default, with packet spraying by default, which is
@@ -204,13 +205,10 @@ pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Resul
     chosen.extend(on_network::usual_routing(kind, &mut sheet.spec));
     let wiring = flows::wiring(cluster, &sheet.spec, failed).map_err(|problem| in_words(problem, &sheet))?;
     let chosen = (!chosen.is_empty()).then(|| chosen.join(", "));
-    Ok(Wired { sheet, wiring, chosen })
-}
-
-/// The warning about NICs of a design that its devices cannot use.
-pub(super) fn idle_nics(sheet: &Sheet<DesignSpec>, cluster: &Cluster) -> Option<Warning> {
-    let design = flows::design_of(cluster, &sheet.spec).resolve().ok()?;
-    flows::idle_nics(&design, cluster)
+    // The wiring has the speed that the devices use; the design the one that is bought.
+    let bought = flows::design_of(cluster, &sheet.spec).resolve()?;
+    let warnings = flows::idle_nics(&bought, cluster).into_iter().collect();
+    Ok(Wired { sheet, wiring, chosen, warnings })
 }
 
 /// An error of the design with the place of the setting, with design keys as in `--network`.

@@ -3,7 +3,7 @@
 use super::super::degrees::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
 use super::advice::{greatest_common_divisor, nearest_divisors, use_one_of, with_values};
-use crate::model::{FeedForward, Mixer, Model, Position};
+use crate::model::{FeedForward, Model, Position};
 use crate::problem::Problem;
 
 pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
@@ -166,8 +166,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .hint("set the mean length of the documents, or omit `document_length_cv`"),
         );
     }
-    let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));
-    if cp > 1 && split && !model.layer_kinds.iter().any(|layer| is_attention(&layer.mixer)) {
+    if cp > 1 && split && !model.layer_kinds.iter().any(|layer| layer.mixer.is_attention()) {
         problems.push(
             Problem::new("ulysses shares attention heads, but the model has no attention")
                 .at_key("plan.context_kind"),
