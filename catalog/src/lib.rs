@@ -74,7 +74,8 @@ macro_rules! files {
 }
 
 /// `catalog/families`: descriptions of model families, in the order in which they are read.
-pub const FAMILIES: &[(&str, &str)] = files!["families" ".toml" "base" "decoders" "encoders" "towers"];
+pub const FAMILIES: &[(&str, &str)] =
+    files!["families" ".toml" "base" "decoders" "encoders" "towers" "diffusion"];
 
 /// `catalog/clusters`: name and text of each cluster.
 pub const CLUSTERS: &[(&str, &str)] = files![
@@ -287,6 +288,14 @@ pub const MODELS: &[(&str, &str)] = files![
     "nemotron-h-8b"
     "nemotron-h-47b"
     "glm-4.7-flash-30b-a3b"
+    "dit-xl-2"
+    "flux.1-schnell"
+    "flux.1-dev"
+    "sd3.5-large"
+    "qwen-image"
+    "hunyuan-video"
+    "wan2.1-t2v-1.3b"
+    "wan2.1-t2v-14b"
 ];
 
 /// `examples/runs`: name and text of each bundled run file.

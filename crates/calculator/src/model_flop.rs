@@ -91,6 +91,7 @@ fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
         .map(|w| {
             2.0 * (w.rows * w.columns * w.copies.max(1)) as f64
                 * if w.is_routed() { routed_share } else { 1.0 }
+                * w.positions().map_or(1.0, |positions| positions as f64 / sequence_length.max(1) as f64)
         })
         .sum();
     matrices + mixer(&layer.mixer, sequence_length as f64, convention)

@@ -19,6 +19,11 @@ pub trait Writer: Sync {
         false
     }
 
+    /// True if its files wrap any module, not only language models.
+    fn wraps_any_model(&self) -> bool {
+        false
+    }
+
     /// Composes the files of a run whose kind of training the format supports.
     fn compose(&self, run: &Run) -> Written;
 
@@ -29,9 +34,11 @@ pub trait Writer: Sync {
     }
 
     /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings listed as not expressed.
-    /// Refuses adapters in a format without them: the file would train all parameters.
+    /// Refuses adapters in a format without them: the file would train all parameters. Refuses models without a vocabulary in a format
+    /// for language models.
     fn write(&self, run: &Run) -> Written {
-        refusal(self.name(), self.trains_adapters(), run).unwrap_or_else(|| self.compose(run))
+        refusal(self.name(), self.trains_adapters(), self.wraps_any_model(), run)
+            .unwrap_or_else(|| self.compose(run))
     }
 
     /// Versions of the framework with different files, newest first; empty if all known versions read the same files.
@@ -41,7 +48,8 @@ pub trait Writer: Sync {
 
     /// Writes a run for one of [`Writer::versions`], as [`Writer::write`] does.
     fn write_for(&self, run: &Run, version: &str) -> Written {
-        refusal(self.name(), self.trains_adapters(), run).unwrap_or_else(|| self.compose_for(run, version))
+        refusal(self.name(), self.trains_adapters(), self.wraps_any_model(), run)
+            .unwrap_or_else(|| self.compose_for(run, version))
     }
 
     /// The part of a run that a user's file of this format determines: adapters that it cannot name are set elsewhere.
@@ -54,8 +62,17 @@ pub trait Writer: Sync {
     }
 }
 
-/// The refusal of adapters by a format without them.
-fn refusal(name: &str, trains_adapters: bool, run: &Run) -> Option<Written> {
+/// The refusal of adapters by a format without them, and of models without a vocabulary by a format for language models.
+fn refusal(name: &str, trains_adapters: bool, wraps_any_model: bool, run: &Run) -> Option<Written> {
+    if run.model.vocabulary == 0 && !wraps_any_model {
+        let others = writers().iter().filter(|writer| writer.wraps_any_model());
+        let others = others.map(|writer| format!("`{}`", writer.name())).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "files of `{name}` train language models, and {} has no vocabulary; those of {others} wrap any model",
+            run.model.name
+        );
+        return Some(Written::refused(Lost { key: "model".to_owned(), message }));
+    }
     if trains_adapters || run.plan.optimizer != Optimizer::Lora {
         return None;
     }

@@ -412,6 +412,10 @@ pub enum Usage {
     Matmul {
         /// Label of the fused GEMM.
         fused: String,
+        /// Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens of another stack
+        /// (keys and values of cross-attention), or 1 for a vector per sample (modulation by time step or class).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        positions: Option<u64>,
     },
     /// A norm's scale, a bias or a scalar per head: read once, no GEMM.
     Vector,
@@ -423,6 +427,14 @@ impl Weight {
     /// Number of parameters over all copies and shards.
     pub fn parameters(&self) -> u64 {
         self.rows * self.columns * self.copies
+    }
+
+    /// Positions per sample of its GEMM, if they are not those of the sequence; `None` for all else.
+    pub fn positions(&self) -> Option<u64> {
+        match self.usage {
+            Usage::Matmul { positions, .. } => positions,
+            Usage::Vector | Usage::Table => None,
+        }
     }
 
     /// True for a weight of routed experts, which expert parallelism shards.

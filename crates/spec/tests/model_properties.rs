@@ -19,20 +19,21 @@ fn check(model: &Model) {
     assert!(count.active <= count.total);
     assert!(count.active_without_embedding <= count.active);
     assert!(count.routed_experts <= count.total);
-    assert!(count.word_embedding > 0);
-    assert_eq!(count.head == 0, model.tied_embeddings);
+    // Diffusion transformers have no vocabulary.
+    assert_eq!(count.word_embedding > 0, model.vocabulary > 0);
+    assert_eq!(count.head == 0, model.tied_embeddings || model.vocabulary == 0);
     assert!(model.layers.iter().all(|&kind| kind < model.layer_kinds.len()));
     // Equal layers share one value.
     for (index, kind) in model.layer_kinds.iter().enumerate() {
         assert!(!model.layer_kinds[..index].contains(kind), "{}: kind {index} twice", model.name);
         // Weights with one label run as one GEMM, so all have the same input.
         for weight in &kind.weights {
-            let Usage::Matmul { fused } = &weight.usage else { continue };
-            let same = |w: &&Weight| matches!(&w.usage, Usage::Matmul { fused: other } if other == fused);
+            let Usage::Matmul { fused, .. } = &weight.usage else { continue };
+            let same = |w: &&Weight| matches!(&w.usage, Usage::Matmul { fused: other, .. } if other == fused);
             for other in kind.weights.iter().filter(same) {
                 assert_eq!(
-                    (other.columns, other.copies, other.module),
-                    (weight.columns, weight.copies, weight.module),
+                    (other.columns, other.copies, other.module, other.positions()),
+                    (weight.columns, weight.copies, weight.module, weight.positions()),
                     "{}: {fused}",
                     model.name
                 );

@@ -12,7 +12,7 @@ mod inputs;
 use self::inputs::Inputs;
 use super::software::{AttentionMemory, MemorySoftware};
 use crate::treatment::Treatment;
-use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
+use railwright_spec::model::{Attention, FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
 use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
 
 /// Activation memory of one layer for one micro-batch, in bytes.
@@ -199,6 +199,16 @@ fn recurrent_widths(layer: &Layer, mixer: &Mixer) -> (f64, f64) {
     (wide as f64, out as f64)
 }
 
+/// Keys and values of a micro-batch on one rank: its own tokens, or those of another stack.
+fn key_tokens(mixer: &Mixer, plan: &Plan, tokens: f64) -> f64 {
+    match mixer {
+        Mixer::Attention(Attention { span: Span::Memory(keys @ 1..), .. }) => {
+            (plan.micro_batch * keys) as f64
+        }
+        _ => tokens,
+    }
+}
+
 fn one_mixer(
     layer: &Layer,
     mixer: &Mixer,
@@ -261,9 +271,11 @@ fn one_mixer(
     // Rotation copies up-projected keys and values: no fused buffer survives as a view.
     let qkv_extra = if latent { 0.0 } else { software.qkv_extra };
     // The operator policy keeps queries and values: every second product of q, k, v, out, gate, up, down.
-    sink(Module::AttentionCore, a * (q + v) * tokens, policy.keeps_operator() && latent_kept);
-    sink(Module::AttentionCore, a * k * tokens, rest && latent_kept);
-    sink(Module::AttentionCore, qkv_extra * (q + k + v) * tokens, rest && latent_kept);
+    let keys = key_tokens(mixer, plan, tokens);
+    let (k, v) = (k * keys, v * keys);
+    sink(Module::AttentionCore, a * (q * tokens + v), policy.keeps_operator() && latent_kept);
+    sink(Module::AttentionCore, a * k, rest && latent_kept);
+    sink(Module::AttentionCore, qkv_extra * (q * tokens + k + v), rest && latent_kept);
     let core = policy.keeps(RecomputeModule::CoreAttention);
     if is_unfused(plan, software) {
         let per_score = a + if plan.dropout { mask + a } else { 0.0 } + software.score_extra;
@@ -286,7 +298,7 @@ fn one_mixer(
     }
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses {
         // Copies made by the all-to-all.
-        sink(Module::AttentionCore, a * (q + k + v) * tokens, rest);
+        sink(Module::AttentionCore, a * (q * tokens + k + v), rest);
     }
     sink(Module::AttentionOutput, mask * hidden * cut_tokens, rest);
 }

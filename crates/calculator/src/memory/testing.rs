@@ -15,7 +15,7 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds, Watts};
 use std::collections::BTreeMap;
 
 fn matmul(name: &str, module: Module, rows: u64, columns: u64, cut: Cut) -> Weight {
-    let usage = Usage::Matmul { fused: name.to_owned() };
+    let usage = Usage::Matmul { fused: name.to_owned(), positions: None };
     Weight { name: name.to_owned(), module, rows, columns, copies: 1, cut, usage }
 }
 

@@ -99,6 +99,6 @@ fn projection_inputs(costing: &Costing<'_>, layer: &Layer) -> f64 {
     products::products(layer, costing.plan.tensor_parallel as f64)
         .iter()
         .filter(|product| product.module != Module::Router)
-        .map(|product| costing.tokens * product.columns)
+        .map(|product| product.tokens(costing) * product.columns)
         .sum()
 }

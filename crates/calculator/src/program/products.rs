@@ -14,6 +14,19 @@ pub(crate) struct Product<'a> {
     pub(crate) module: Module,
     pub(crate) rows: f64,
     pub(crate) columns: f64,
+    /// Positions per sample, if they are not those of the sequence.
+    positions: Option<u64>,
+}
+
+impl Product<'_> {
+    /// Input rows of a micro-batch on one rank. Positions outside of the sequence are not divided by context parallelism.
+    pub(crate) fn tokens(&self, costing: &Costing<'_>) -> f64 {
+        match self.positions {
+            Some(positions) => (costing.plan.micro_batch * positions) as f64,
+            None if self.module == Module::Router => costing.sequence_shard_tokens,
+            None => costing.tokens,
+        }
+    }
 }
 
 /// The dense GEMMs of a layer. Weights with one label are fused.
@@ -29,11 +42,14 @@ pub(super) fn routed_products(layer: &Layer, expert_tensor_parallel: f64) -> Vec
 fn joined<'a>(weights: impl Iterator<Item = &'a Weight>, ranks: f64) -> Vec<Product<'a>> {
     let mut list: Vec<Product<'a>> = Vec::with_capacity(8);
     for weight in weights {
-        let Usage::Matmul { fused } = &weight.usage else { continue };
+        let Usage::Matmul { fused, positions } = &weight.usage else { continue };
         let (rows, columns) = local_shape(weight, ranks);
         match list.iter_mut().find(|p| p.label == fused) {
             Some(product) => product.rows += rows,
-            None => list.push(Product { label: fused, module: weight.module, rows, columns }),
+            None => {
+                let (module, positions) = (weight.module, *positions);
+                list.push(Product { label: fused, module, rows, columns, positions });
+            }
         }
     }
     list
@@ -80,7 +96,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     for product in products(layer, tp) {
         let is_wide = product.module == Module::Router;
         let format = if is_wide { costing.plan.precision.wide_products() } else { costing.compute_type() };
-        let m = if is_wide { costing.sequence_shard_tokens } else { costing.tokens };
+        let m = product.tokens(costing);
         let kernel = Kernel::Product { m, n: product.rows, k: product.columns, format, is_wide };
         in_phases(costing, (family(product.module), product.label), kernel, visit);
     }

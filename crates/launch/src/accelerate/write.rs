@@ -103,6 +103,10 @@ impl Writer for AccelerateWriter {
         true
     }
 
+    fn wraps_any_model(&self) -> bool {
+        true
+    }
+
     fn compose(&self, run: &Run) -> Written {
         if let Some(why) = refusal(run, "accelerate") {
             return Written::refused(why);

@@ -98,7 +98,7 @@ pub(super) fn matrix(
     cut: Cut,
     fused: &str,
 ) -> Weight {
-    let usage = Usage::Matmul { fused: fused.to_owned() };
+    let usage = Usage::Matmul { fused: fused.to_owned(), positions: None };
     Weight { name: name.to_owned(), module, rows, columns, copies: 1, cut, usage }
 }
 

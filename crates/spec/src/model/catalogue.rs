@@ -44,6 +44,7 @@ pub struct PublishedTraining {
 
 #[derive(Deserialize)]
 struct File {
+    #[serde(alias = "_class_name")]
     model_type: String,
     _catalogue: About,
 }

@@ -1,6 +1,6 @@
 //! Parameter counts in every convention that cards and papers use.
 
-use super::{FeedForward, Layer, Model, Weight};
+use super::{FeedForward, Layer, Model, Usage, Weight};
 use serde::Serialize;
 
 /// Parameter counts of a model, in all conventions of model cards.
@@ -52,14 +52,16 @@ impl Layer {
         self.weights.iter().find(|weight| weight.is_routed()).map(|weight| weight.columns)
     }
 
-    /// Parameters of the layer active per token: `top_k` of `experts` routed experts.
+    /// Parameters of the layer active per token: `top_k` of `experts` routed experts, and without tables, such as the weights of the
+    /// prompt's positions in a diffusion transformer.
     pub fn active_parameters(&self) -> u64 {
+        let held = sum(self.weights.iter().filter(|w| w.usage == Usage::Table));
         let routed = self.routed_parameters();
         match &self.feed_forward {
             FeedForward::MixtureOfExperts(moe) if moe.experts > 0 => {
-                self.parameters() - routed + routed / moe.experts * moe.top_k
+                self.parameters() - held - routed + routed / moe.experts * moe.top_k
             }
-            _ => self.parameters(),
+            _ => self.parameters() - held,
         }
     }
 }

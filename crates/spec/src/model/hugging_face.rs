@@ -87,6 +87,9 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("starcoder2", other::starcoder2),
 ];
 
+/// Keys of the type: that of transformers, and that of diffusers.
+const TYPE: &[&str] = &["model_type", "_class_name"];
+
 /// Longest accepted text in bytes; real files have a few kilobytes.
 const MAX_TEXT: usize = 8 << 20;
 
@@ -106,12 +109,12 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
                 .into(),
         );
     }
-    let own = fields.string(&["model_type"])?;
-    let Some(model_type) = own.map_or_else(|| outer.string(&["model_type"]), |t| Ok(Some(t)))? else {
+    let own = fields.string(TYPE)?;
+    let Some(model_type) = own.map_or_else(|| outer.string(TYPE), |t| Ok(Some(t)))? else {
         return Err(not_a_config(map));
     };
     let mut model = one(model_type, fields, outer, name, &notes)?;
-    let kind = outer.string(&["model_type"])?.unwrap_or(model_type);
+    let kind = outer.string(TYPE)?.unwrap_or(model_type);
     attach_towers(&mut model, [kind, model_type], fields, outer)?;
     Ok(model)
 }

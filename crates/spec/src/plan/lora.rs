@@ -127,7 +127,7 @@ impl LoraTarget {
 
     /// True if the target includes a weight. Only the last part of a name counts: `experts.up_proj` is an `up_proj`.
     fn adapts(self, weight: &Weight) -> bool {
-        let Usage::Matmul { fused } = &weight.usage else { return false };
+        let Usage::Matmul { fused, .. } = &weight.usage else { return false };
         match self {
             Self::AllLinear => weight.module != Module::Router,
             Self::FusedQkv => fused == "qkv",
@@ -173,7 +173,10 @@ impl Adapter {
             rows,
             columns,
             cut,
-            usage: Usage::Matmul { fused: format!("{}.lora_{letter}", weight.name) },
+            usage: Usage::Matmul {
+                fused: format!("{}.lora_{letter}", weight.name),
+                positions: weight.positions(),
+            },
             ..weight.clone()
         };
         let (inner, outer) = match weight.cut {
@@ -206,7 +209,7 @@ impl Lora {
         for weight in &layer.weights {
             let Some(target) = self.target(weight) else { continue };
             let label = match &weight.usage {
-                Usage::Matmul { fused } if target.is_fused() => Some(fused.as_str()),
+                Usage::Matmul { fused, .. } if target.is_fused() => Some(fused.as_str()),
                 _ => None,
             };
             match list.iter_mut().find(|(known, _)| label.is_some() && *known == label) {

@@ -37,7 +37,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
             } else {
                 (costing.compute_type(), costing.matmul_rate)
             };
-            let tokens = if router { costing.sequence_shard_tokens } else { costing.tokens };
+            let tokens = product.tokens(costing);
             let cost =
                 costing.machine.device.gemm(tokens, product.rows, product.columns, data_type, Pass::Forward);
             let time = cost.time / rate;

@@ -34,7 +34,7 @@ fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<War
     let mut work: Vec<f64> = Vec::new();
     for layer in &costing.model.layer_kinds {
         for product in products::products(layer, costing.plan.tensor_parallel as f64) {
-            work.push(2.0 * costing.tokens * product.rows * product.columns);
+            work.push(2.0 * product.tokens(costing) * product.rows * product.columns);
         }
     }
     let outside: Vec<f64> =

@@ -1,7 +1,7 @@
 //! Weights of softmax attention: grouped-query, latent (DeepSeek-V2), and compressed (DeepSeek-V4).
 
 use super::{NormShape, matrix, vector};
-use crate::model::{Attention, Cut, LatentAttention, Mixer, Module, Span, Weight};
+use crate::model::{Attention, Cut, LatentAttention, Mixer, Module, Span, Usage, Weight};
 
 /// Norms on queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,13 @@ impl AttentionShape {
                     Some(width) => (width, "cross_kv"),
                     None => (self.input_width.unwrap_or(hidden), "qkv"),
                 };
-                matrix(name, Module::AttentionInput, (rows, columns), cut, label)
+                let mut weight = matrix(name, Module::AttentionInput, (rows, columns), cut, label);
+                if let (Span::Memory(tokens @ 1..), "cross_kv", Usage::Matmul { positions, .. }) =
+                    (self.span, label, &mut weight.usage)
+                {
+                    *positions = Some(tokens);
+                }
+                weight
             })
             .collect();
         if self.qkv_bias {

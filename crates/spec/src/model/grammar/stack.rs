@@ -186,7 +186,7 @@ impl<'a> Stack<'a> {
             }
             // Parallel mixers have separate GEMMs.
             for weight in weights.iter_mut().filter(|_| index > 0) {
-                if let Usage::Matmul { fused } = &mut weight.usage {
+                if let Usage::Matmul { fused, .. } = &mut weight.usage {
                     *fused = format!("{fused}_{}", index + 1);
                 }
             }
@@ -280,12 +280,14 @@ impl<'a> Stack<'a> {
 fn kind_name(name: &str) -> &'static str {
     const KNOWN: &[&str] = &[
         "attention",
+        "block",
         "convolution",
         "decoder",
         "dense",
         "encoder",
         "full",
         "hybrid",
+        "joint",
         "linear",
         "mamba",
         "mlp",
@@ -298,8 +300,8 @@ fn kind_name(name: &str) -> &'static str {
     KNOWN.iter().find(|known| **known == name).copied().unwrap_or("decoder")
 }
 
-/// Weight from a value: a number is the length of a vector, a pair the rows and columns of a matrix. A third entry is the sharding, or
-/// marks a table.
+/// Weight from a value: a number is the length of a vector, a pair the rows and columns of a matrix. A third entry has the words of the
+/// README (sharding, table, sample), a fourth the positions per sample.
 fn extra(name: &str, module: Module, value: &Value) -> Result<Option<Weight>, Problem> {
     let size = |value: &Value| match value {
         Value::Whole(n) => u64::try_from(*n).ok().filter(|&n| n <= 1 << 40),
@@ -322,14 +324,25 @@ fn extra(name: &str, module: Module, value: &Value) -> Result<Option<Weight>, Pr
         return Ok(None);
     }
     let mut weight = matrix(name, module, (rows, columns), Cut::Replicated, name);
+    let matmul = |positions| Usage::Matmul { fused: name.to_owned(), positions };
     match list.get(2) {
-        Some(Value::Text(how)) if how == "table" => weight.usage = Usage::Table,
-        Some(Value::Text(how)) if how == "column" => weight.cut = Cut::Column,
-        Some(Value::Text(how)) if how == "row" => weight.cut = Cut::Row,
-        Some(Value::Text(how)) if how == "vocabulary" => {
-            (weight.cut, weight.usage) = (Cut::Vocabulary, Usage::Table);
+        None => {}
+        Some(Value::Text(how)) => {
+            for word in how.split(' ') {
+                match word {
+                    "column" => weight.cut = Cut::Column,
+                    "row" => weight.cut = Cut::Row,
+                    "vocabulary" => (weight.cut, weight.usage) = (Cut::Vocabulary, Usage::Table),
+                    "table" => weight.usage = Usage::Table,
+                    "sample" => weight.usage = matmul(Some(1)),
+                    _ => return Err(wrong()),
+                }
+            }
         }
-        _ => {}
+        Some(_) => return Err(wrong()),
+    }
+    if let Some(positions) = list.get(3) {
+        weight.usage = matmul(Some(size(positions).ok_or_else(wrong)?));
     }
     Ok(Some(weight))
 }
