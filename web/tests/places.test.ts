@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { collectiveOf, type RawColumns, model, neighbours, valueAt } from '../src/timeline/data'
 import { layout, rowAt, topOf } from '../src/timeline/layout'
-import { nameOf, rankIn, stragglerOf } from '../src/views/traces/interest'
+import { nameOf, stragglerOf } from '../src/views/traces/interest'
 import { placeOf } from '../src/views/traces/place'
 import { peaks, roofs } from '../src/views/traces/roofline'
 
@@ -123,12 +123,12 @@ it('findings of one rule have names of their own', () => {
 
 it('a rank leads to its own straggler finding', () => {
   const list = [
-    { id: 'slow-chip', message: 'kernels run slower on ranks 19, 27 than on the others' },
-    { id: 'straggler', message: 'rank 27 is a straggler (slow chip): 6.0% of the step' },
-    { id: 'straggler', message: 'rank 19 is a straggler (slow chip): 5.8% of the step' },
+    { id: 'slow-chip', subject: { ranks: [19, 27] } },
+    { id: 'straggler', subject: { ranks: [27, 8] } },
+    { id: 'straggler', subject: { ranks: [19] } },
+    { id: 'straggler' },
   ]
-  expect([27, 19, 3].map((rank) => stragglerOf(list, rank))).toEqual(['straggler', 'straggler~2', undefined])
-  expect([...list, { message: 'host-bound: 4 ranks' }].map((one) => rankIn(one.message))).toEqual([19, 27, 19, null])
+  expect([27, 19, 8, 3].map((rank) => stragglerOf(list, rank))).toEqual(['straggler', 'straggler~2', 'straggler', undefined])
 })
 
 describe('roofs', () => {

@@ -167,6 +167,9 @@ const EXPLAINED: f64 = 0.5;
 /// Maximum number of names listed to reach that share; the others are one line.
 const LISTED: usize = 6;
 
+/// Maximum number of kernels in the subject of a finding.
+const LEADING: usize = 3;
+
 /// Findings of all rules and their joint cost. The largest cost comes first, findings without a known cost last. Excludes findings whose
 /// own evidence explains less than half of their cost.
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
@@ -314,6 +317,11 @@ impl<'a> Context<'a> {
             lines.push(format!("{others} others: {} per step", per_step(sum - listed)));
         }
         lines
+    }
+
+    /// Full names with most time, for the subject of a finding.
+    fn leading<'n>(times: impl IntoIterator<Item = (&'n str, i64)>) -> Vec<String> {
+        top(times.into_iter(), LEADING).into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Every kernel with its name, including overlapped ones.

@@ -5,17 +5,17 @@
 //! on them. Does not print; rules ([`crate::findings`]) fill [`Report::findings`].
 
 mod bubbles;
+mod finding;
 mod heat;
 mod peak;
 mod report;
 mod rows;
 
 pub use crate::workers::{OneByOne, Workers};
+pub use finding::{Explained, Finding, Subject};
 pub use heat::RankSteps;
 pub use report::Report;
-pub use rows::{
-    Explained, Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp,
-};
+pub use rows::{Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 
 use crate::attribution::stragglers_of;
 use crate::causes;

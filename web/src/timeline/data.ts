@@ -53,6 +53,8 @@ export type Severity = 'note' | 'warning' | 'fault'
 
 export interface Mark {
   readonly id?: string
+  /** The most affected rank, whose tracks may be hidden. */
+  readonly rank?: number | null
   readonly track: number | null
   readonly span?: number | null
   readonly at: number

@@ -3,7 +3,7 @@
 //! Responsible for: separate softmax kernels between GEMMs. Excludes fused attention, however slow.
 
 use super::{Context, Rule, percent};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 
 pub(super) struct UnfusedAttention;
 
@@ -44,6 +44,7 @@ impl Rule for UnfusedAttention {
             ),
             cost: Some(all),
             explained: Explained::Whole,
+            subject: Subject::of_kernels(Context::leading(plain.iter().copied())),
             evidence: context.costliest(plain, 3),
             advice: "use fused attention".to_owned(),
             ..Finding::default()

@@ -9,7 +9,7 @@ use crate::collectives::bandwidth::accelerator;
 use crate::collectives::{bus_factor, ceiling};
 use crate::communication::Operation;
 use crate::groups::RankSet;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_spec::human;
 use railwright_spec::median;
@@ -101,6 +101,7 @@ impl Rule for LowBandwidth {
                 message,
                 cost,
                 explained: Explained::Whole,
+                subject: Subject::of_dimension(dimension),
                 evidence: vec![
                     format!("{} of {size}, median, over ranks {}", sum.rates.len(), sum.ranks),
                     format!("exposed transfers: {} of the step", percent(share)),

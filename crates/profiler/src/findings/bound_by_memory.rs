@@ -4,7 +4,7 @@
 
 use super::{Context, Inference, Rule, percent};
 use crate::kernels::KernelTable;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;
 use railwright_step::OperatorFamily;
 
@@ -60,6 +60,7 @@ impl Rule for BoundByMemory {
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
             explained: Explained::Whole,
+            subject: Subject::of_kernels(Context::leading(context.times_under(fits).filter(|(name, _)| !is_other(name)))),
             evidence: context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
             advice: if is_compiled {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"

@@ -3,8 +3,9 @@
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
 use super::{Context, Rule, percent, top};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;
+use railwright_step::columns::Class;
 
 pub(super) struct Copies;
 
@@ -40,6 +41,10 @@ impl Rule for Copies {
             message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject {
+                kernels: kinds.iter().map(|(name, _)| (*name).to_owned()).collect(),
+                ..Subject::of_spans([Class::Copy])
+            },
             evidence: context.costliest(context.times_under(|label| label == Label::Copy), 3),
             advice: if is_pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"

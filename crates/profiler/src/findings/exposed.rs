@@ -5,7 +5,7 @@
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 
@@ -142,6 +142,10 @@ impl Rule for Exposed {
             ),
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject {
+                kernels: Context::leading(context.times_under(fits)),
+                ..Subject::of_dimension(self.dimension)
+            },
             certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
             evidence: context.costliest(context.times_under(fits), 3).into_iter().chain(late).collect(),
             advice: self.advice.to_owned(),

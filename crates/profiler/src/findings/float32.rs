@@ -3,7 +3,7 @@
 //! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes GEMMs of unknown format.
 
 use super::{Context, Rule, percent};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::samples::format;
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::precision::DataType;
@@ -79,6 +79,7 @@ impl Rule for Float32 {
             message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
             explained: Explained::Whole,
+            subject: Subject::of_kernels(Context::leading(wide.iter().copied())),
             advice: advice(context, &wide).to_owned(),
             evidence: context.costliest(wide, 3),
             ..Finding::default()

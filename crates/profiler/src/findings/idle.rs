@@ -5,10 +5,11 @@
 
 use super::{Context, Inference, Rule, launching, percent, short, time};
 use crate::causes::{Cause, CauseRow};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::trace::Source;
 use crate::view::Role;
 use crate::waterfall::Label;
+use railwright_step::columns::Class;
 
 pub(super) struct IdleCause {
     pub(super) cause: Cause,
@@ -285,7 +286,8 @@ impl Rule for IdleCause {
         if !bound && explained < lost / 2.0 {
             evidence.push(format!("other frames: {} per step", time(lost - explained)));
         }
-        evidence.extend(on_ranks(context, self.cause));
+        let most = on_ranks(context, self.cause);
+        evidence.extend(most.iter().map(|most| most.1.clone()));
         evidence.extend(in_steps(context, self.cause));
         if bound {
             // Rows count parts of gaps by host frame, not gaps.
@@ -305,6 +307,10 @@ impl Rule for IdleCause {
             },
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject {
+                kernels: listed.iter().filter_map(|row| row.frame.clone()).collect(),
+                ..Subject::of_ranks(Vec::from_iter(most.map(|most| most.0)), [Class::Host])
+            },
             evidence,
             advice: advice.to_owned(),
             ..Finding::default()
@@ -390,8 +396,8 @@ fn kernels(context: &Context<'_>) -> String {
     format!("{:.0} {} per step, {} on average", count as f64 / context.samples(), context.work(), time(mean))
 }
 
-/// The rank with most of a cause, if it has far more than its share.
-fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
+/// The rank with most of a cause, if it has far more than its share, with its line of evidence.
+fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String)> {
     let of = |rank: &crate::waterfall::RankWaterfall| {
         rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
     };
@@ -403,7 +409,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
         .max_by_key(|&(time, rank)| (time, std::cmp::Reverse(rank)))?;
     let share = most as f64 / all.max(1) as f64;
     (ranks.len() > 1 && share * ranks.len() as f64 > 1.5)
-        .then(|| format!("rank {rank}: {} of it", percent(share)))
+        .then(|| (rank, format!("rank {rank}: {} of it", percent(share))))
 }
 
 /// The step with most of a cause, if it has far more than its share.

@@ -7,7 +7,7 @@ use super::{Context, Rule, percent, time};
 use crate::certainty::Certainty;
 use crate::communication::Operation;
 use crate::matching::Part;
-use crate::profile::Finding;
+use crate::profile::{Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_spec::human;
 use railwright_spec::quantity::BytesPerSecond;
@@ -77,6 +77,7 @@ impl Rule for ImplausibleBandwidth {
                 ),
                 cost: Some(undivided * beyond),
                 certainty: Some(Certainty::AtMost),
+                subject: Subject::of_dimension(dimension),
                 evidence: vec![
                     format!("{} collectives; the fastest is compared", sum.count),
                     format!(

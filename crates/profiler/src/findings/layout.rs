@@ -3,7 +3,7 @@
 //! Responsible for: copies and transposes by kernels. Excludes copies between host and device.
 
 use super::{Context, Rule, percent};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 
 pub(super) struct Layout;
 
@@ -109,6 +109,7 @@ impl Rule for Layout {
             ),
             cost: Some(all),
             explained: Explained::Whole,
+            subject: Subject::of_kernels(Context::leading(moved.iter().copied())),
             evidence: context
                 .costliest(moved, 3)
                 .into_iter()

@@ -3,7 +3,7 @@
 //! Responsible for: compute of updates. Excludes its communication, which is data parallel.
 
 use super::{Context, EXPLAINED, Inference, Rule, percent, time};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_step::Phase;
@@ -55,6 +55,7 @@ impl Rule for Optimizer {
             message: format!("the optimizer takes {} of the step", percent(context.share(all))),
             cost: Some(all - 0.04 * context.step()),
             explained: Explained::Whole,
+            subject: Subject::of_phase(Phase::Optimizer),
             evidence,
             advice: advice(is_fused, is_one_of_many),
             ..Finding::default()

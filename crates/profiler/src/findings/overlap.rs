@@ -5,7 +5,7 @@
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
@@ -59,6 +59,7 @@ impl Rule for Overlap {
             ),
             cost: Some(0.5 * exposed),
             explained: Explained::Part(exposed.min(arithmetic)),
+            subject: Subject::of_dimension(Dimension::Data),
             certainty: bounded.then_some(Certainty::AtMost),
             evidence: vec![format!(
                 "{} exposed of {} per step, with {} of compute",

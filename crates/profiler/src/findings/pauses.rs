@@ -4,9 +4,10 @@
 
 use super::{Context, EXPLAINED, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;
 use crate::waterfall::{Label, Parts, RankWaterfall};
+use railwright_step::columns::Class;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of listed pauses.
@@ -87,6 +88,7 @@ impl Rule for HostPauses {
             ),
             cost: Some(cost),
             explained: Explained::Whole,
+            subject: Subject::of_ranks(paused(&worst), [Class::Host]),
             evidence: worst
                 .iter()
                 .take(LISTED)
@@ -105,6 +107,12 @@ impl Rule for HostPauses {
             ..Finding::default()
         }]
     }
+}
+
+/// Ranks with pauses, the longest pause first.
+fn paused(pauses: &[(f64, u32, usize)]) -> Vec<u32> {
+    let mut seen = BTreeSet::new();
+    pauses.iter().map(|pause| pause.1).filter(|rank| seen.insert(*rank)).collect()
 }
 
 /// The cause that explains most of the pauses, with its share of their time (0 to 1); `None` below half. The time of a cause is its excess

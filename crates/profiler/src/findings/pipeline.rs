@@ -3,8 +3,10 @@
 //! Responsible for: idle time of the pipeline. Does not divide it: see `railwright pipeline`, with costs by replay.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Bubble, Label};
+use railwright_step::Dimension;
+use railwright_step::columns::Class;
 
 pub(super) struct PipelineBubble;
 
@@ -45,6 +47,7 @@ impl Rule for PipelineBubble {
             message: format!("the pipeline bubble is {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             explained: Explained::Part(listed.iter().map(|part| part.1).sum()),
+            subject: Subject { dimension: Some(Dimension::Pipeline), ..Subject::of_spans([Class::Bubble]) },
             evidence: listed
                 .into_iter()
                 .map(|(part, t)| format!("{}: {} per step", Label::Bubble(part).name(), time(t)))

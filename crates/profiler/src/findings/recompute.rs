@@ -3,8 +3,9 @@
 //! Responsible for: compute within recomputation. Does not decide whether memory requires it: see `railwright recompute`.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;
+use railwright_step::Phase;
 
 pub(super) struct Recompute;
 
@@ -39,6 +40,7 @@ impl Rule for Recompute {
             message: format!("recompute takes {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject::of_phase(Phase::Recompute),
             evidence: vec![format!("{} per step of forward compute within backward passes", time(lost))],
             advice: "recompute selectively: `railwright recompute` finds modules and layers".to_owned(),
             ..Finding::default()

@@ -5,7 +5,7 @@
 
 use super::{Context, Rule, percent, time};
 use crate::attribution::{CauseClass, Kind, Named};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;
 
@@ -63,6 +63,7 @@ impl Rule for SlowChip {
             message: format!("{} run slower on {} than on the others", context.work(), human::ranks(&ranks)),
             cost: Some(worst),
             explained: Explained::Whole,
+            subject: Subject::of_ranks(slow.iter().map(|one| one.0).collect::<Vec<_>>(), Subject::COMPUTE),
             evidence: slow
                 .iter()
                 .take(4)

@@ -6,7 +6,12 @@
 use super::{Context, Rule, percent, time};
 use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
+use railwright_step::columns::Class;
+
+/// Spans of transfers, whatever their dimension.
+const COMMUNICATION: [Class; 6] =
+    [Class::Tensor, Class::Context, Class::Data, Class::Pipeline, Class::Expert, Class::Communication];
 
 pub(super) struct SlowLink;
 
@@ -62,6 +67,10 @@ impl Rule for SlowLink {
                 cost: Some(cost),
                 explained: Explained::Whole,
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
+                subject: Subject::of_ranks(
+                    named.ranks.clone(),
+                    if named.stage.is_some() { Subject::COMPUTE.to_vec() } else { COMMUNICATION.to_vec() },
+                ),
                 evidence,
                 advice: advice.to_owned(),
                 ..Finding::default()

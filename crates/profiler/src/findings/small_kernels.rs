@@ -4,7 +4,7 @@
 //! time.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
 
 pub(super) struct SmallKernels;
@@ -73,6 +73,7 @@ impl Rule for SmallKernels {
             ),
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject::of_kernels(Context::leading(names.iter().copied())),
             evidence: [format!(
                 "{:.0} such gaps per step, {} in total",
                 count as f64 / context.samples(),

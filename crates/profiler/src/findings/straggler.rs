@@ -6,10 +6,11 @@ use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::NameId;
 use crate::attribution::{CauseClass, Culprit, Kind, Named};
 use crate::causes::Cause;
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
+use railwright_step::columns::Class;
 
 /// Minimum share of the additional idle time for a cause that decides the advice.
 const PROVEN: f64 = 0.5;
@@ -60,6 +61,7 @@ impl Rule for Straggler {
                 ),
                 cost: Some(cost),
                 explained: Explained::Whole,
+                subject: Subject::of_ranks(named.ranks.clone(), spans(cause)),
                 // Untraced ranks may have absorbed it: then only an upper bound is known.
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
                 evidence: culprits
@@ -85,6 +87,15 @@ impl Rule for Straggler {
             }
         };
         report.culprits.iter().filter(|named| named.kind == Kind::Rank).map(tell).collect()
+    }
+}
+
+/// Classes of the spans that show the delay: a straggler is visible in its own slow activity, not in its waits.
+fn spans(cause: CauseClass) -> Vec<Class> {
+    match cause {
+        CauseClass::SlowHost | CauseClass::LaunchLatency => vec![Class::Host],
+        CauseClass::Copies => vec![Class::Copy],
+        _ => Subject::COMPUTE.to_vec(),
     }
 }
 

@@ -5,7 +5,7 @@ mod idle;
 
 use super::*;
 use crate::joined::{JoinOptions, join};
-use crate::profile::{OneByOne, Options, profile};
+use crate::profile::{OneByOne, Options, Subject, profile};
 use crate::testing::Synthetic;
 use crate::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, RankTrace};
 use railwright_step::CollectiveKind;
@@ -525,6 +525,10 @@ fn a_straggler_and_a_slow_chip() {
     let job = Synthetic { slow_chip: vec![(1, 1.2)], steps: 6, ..Synthetic::default() }.job();
     let found = context_of(job.members.into_iter().map(|m| m.trace).collect());
     assert!(the(&found, "straggler").message.starts_with("rank 1 is a straggler (slow chip)"), "{found:#?}");
+    for id in ["straggler", "slow-chip"] {
+        let subject = &the(&found, id).subject;
+        assert_eq!((subject.ranks.as_slice(), subject.spans.as_slice()), (&[1][..], &Subject::COMPUTE[..]));
+    }
     assert!(the(&found, "slow-chip").message.contains("on rank 1 than"), "{found:#?}");
 }
 
@@ -540,6 +544,7 @@ fn a_slow_link_and_a_cause_counted_twice() {
     let found = context_of(plan.job().members.into_iter().map(|m| m.trace).collect());
     let slow = the(&found, "slow-group");
     assert!(slow.message.starts_with("transfers between ranks 1-13:4 are slow"), "{slow:#?}");
+    assert_eq!(slow.subject.ranks, [1, 5, 9, 13]);
     assert!(!ids(&found).contains("straggler"), "{found:#?}");
     // A rank with an idle host is a straggler and a pause: both findings cover the same time.
     let plan = Synthetic { stalls: vec![(1, 2, 40_000_000)], ..Synthetic::default() };

@@ -5,7 +5,7 @@
 
 use super::unbalanced::is_grouped;
 use super::{Context, Inference, Rule, percent};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
 use crate::windows::StepWindow;
 use railwright_spec::human;
@@ -123,6 +123,7 @@ impl Rule for Throttling {
             message: format!("{} slow down over the recording on {}", context.work(), human::ranks(&ranks)),
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject::of_ranks(slower.iter().map(|one| one.0).collect::<Vec<_>>(), Subject::COMPUTE),
             evidence: slower
                 .iter()
                 .take(4)

@@ -3,8 +3,9 @@
 //! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels.
 
 use super::{Context, Rule, percent, time};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
+use railwright_step::Dimension;
 use railwright_step::OperatorFamily;
 
 pub(super) struct UnbalancedExperts;
@@ -64,6 +65,10 @@ impl Rule for UnbalancedExperts {
             ),
             cost: Some(most - mean),
             explained: Explained::Whole,
+            subject: Subject {
+                dimension: Some(Dimension::Expert),
+                ..Subject::of_ranks([rank], Subject::COMPUTE)
+            },
             evidence: loads
                 .iter()
                 .take(3)

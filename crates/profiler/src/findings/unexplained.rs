@@ -4,8 +4,9 @@
 
 use super::idle::{of_pytorch, outside};
 use super::{Context, Rule, percent, time};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;
+use railwright_step::columns::Class;
 
 pub(super) struct Unexplained;
 
@@ -36,6 +37,7 @@ impl Rule for Unexplained {
             ),
             cost: Some(lost),
             explained: Explained::Whole,
+            subject: Subject::of_spans([Class::Host]),
             evidence: vec![format!("{} per step", time(lost))],
             advice: if of_pytorch(context) {
                 "record with the host's activities (`ProfilerActivity.CPU`) and stacks"

@@ -5,9 +5,10 @@
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::attribution::{Culprit, LENGTHS, Named, StragglerReport, Verdict};
-use crate::profile::{Explained, Finding};
+use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
+use railwright_step::columns::Class;
 
 pub(super) struct Waiting;
 
@@ -58,6 +59,10 @@ impl Rule for Waiting {
         let most = most.map(|rank| {
             format!("rank {}: {} of all waits are attributed to it", rank.rank, percent(rank.waits_share))
         });
+        let rank = match report.verdict {
+            Verdict::None => ranks.first().filter(|rank| rank.waits_share > 0.5).map(|rank| rank.rank),
+            _ => None,
+        };
         let (message, evidence, advice): (String, Vec<String>, &str) = match report.verdict {
             Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance => return Vec::new(),
             Verdict::CannotTell => (
@@ -72,7 +77,7 @@ impl Rule for Waiting {
                 "record all ranks in the same steps, or specify the layout (parallel sizes)",
             ),
             // A rank that causes most of the waits at no cost of its own: its peers do not delay each other in turn.
-            Verdict::None if ranks.first().is_some_and(|rank| rank.waits_share > 0.5) => (
+            Verdict::None if rank.is_some() => (
                 format!("ranks wait for each other {share} of the step, mostly for rank {}", ranks[0].rank),
                 most.chain(groups).collect(),
                 "record this rank and its neighbours with stacks to find the cause",
@@ -90,6 +95,7 @@ impl Rule for Waiting {
             message,
             // Not by replay, and ranks cannot all be equal: a bound.
             cost: Some(lost),
+            subject: Subject::of_ranks(Vec::from_iter(rank), [Class::Waiting]),
             evidence,
             advice: advice.to_owned(),
             ..Finding::default()
@@ -106,6 +112,7 @@ fn lengths(context: &Context<'_>, report: &StragglerReport, named: &Named) -> Fi
         message: format!("ranks wait for each other in turn ({LENGTHS}): {share} of the step"),
         cost: Some(cost),
         explained: Explained::Whole,
+        subject: Subject::of_ranks(named.ranks.clone(), [Class::Waiting]),
         certainty: report.bounds_only.as_ref().map(|_| named.certainty),
         evidence: vec![
             format!("{} per step by replay with attention of the same duration on all ranks", time(cost)),

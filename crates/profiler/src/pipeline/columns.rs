@@ -41,6 +41,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
             let cost = Seconds::new(stall.cost as f64 * 1e-9);
             columns.marks.push(Mark {
                 id: "stall".to_owned(),
+                rank: Some(row.rank),
                 track: Some(*track),
                 span: went.get(at).copied().flatten(),
                 at: one.start,

@@ -3,7 +3,8 @@
 //! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per
 //! rank and step). Excludes judgements: a share that is too high is a finding.
 
-use super::rows::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
+use super::finding::Finding;
+use super::rows::{Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 use super::{Options, RankSteps};
 use crate::causes::CauseRow;
 use crate::job::{Member, extent};

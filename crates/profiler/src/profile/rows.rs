@@ -3,7 +3,6 @@
 //! Responsible for: their fields, with units. Does not compute them.
 
 use crate::causes::CauseRow;
-use crate::certainty::Certainty;
 use crate::trace::DamageKind;
 use crate::waterfall::{Group, Parts, Totals};
 use railwright_step::{OperatorFamily, Phase};
@@ -165,46 +164,6 @@ impl Repair {
             None => format!("{} x {what}", self.count),
         }
     }
-}
-
-/// A problem that a rule found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Finding {
-    /// Identifier for `railwright explain`.
-    pub id: String,
-    /// The finding in one sentence.
-    pub message: String,
-    /// Cost per step in nanoseconds, if known.
-    #[serde(rename = "cost_ns")]
-    pub cost: Option<f64>,
-    /// Certainty of the cost if it is a bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub certainty: Option<Certainty>,
-    /// Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices ([`super::Report::from_host`]).
-    pub gpu_hours_per_day: Option<f64>,
-    /// Evidence lines with numbers.
-    pub evidence: Vec<String>,
-    /// Recommended action.
-    pub advice: String,
-    /// Part of the cost that findings with a larger cost also contain, in nanoseconds.
-    #[serde(rename = "shared_ns")]
-    pub shared: f64,
-    /// Part of the cost that the evidence explains.
-    #[serde(skip)]
-    pub explained: Explained,
-}
-
-/// Part of a finding's cost that its evidence explains. Every rule sets it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Explained {
-    /// No number: then the cost is a bound.
-    #[default]
-    Unstated,
-    /// The whole cost: the evidence lists the summed times, or it is a replay without the cause.
-    Whole,
-    /// Explained nanoseconds per step.
-    Part(f64),
 }
 
 /// Steps before the steady state, excluded from the means.

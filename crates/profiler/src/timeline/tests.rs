@@ -1,7 +1,7 @@
 //! The columns of real traces agree with the waterfall.
 
 use super::*;
-use crate::profile::{OneByOne, Options, profile};
+use crate::profile::{Finding, OneByOne, Options, Subject, profile};
 use crate::readers::{self, Keep, Recording};
 use railwright_step::columns::{ArrowKind, Class};
 
@@ -85,6 +85,40 @@ fn findings_point_to_spans_that_are_there() {
         assert_eq!((track.starts[span], track.lengths[span]), (mark.at, mark.length), "{}", mark.id);
     }
     assert!(columns.marks.iter().any(|mark| mark.track.is_some()), "none has a place");
+}
+
+#[test]
+fn the_place_of_a_finding_is_that_of_its_subject() {
+    let (job, joined) = job(&GLOO);
+    let columns = answer(&job, &joined, &Question::default());
+    let marked = |subject: Subject| {
+        // A rank in a sentence is no place.
+        let message = "rank 1 is a straggler".to_owned();
+        let finding = Finding { id: "straggler".to_owned(), message, subject, ..Finding::default() };
+        let mark = marks::of(&columns, &[finding]).remove(0);
+        let track = mark.track.map(|track| &columns.tracks[track as usize]);
+        let shown = track.zip(mark.span).map(|(track, span)| {
+            let span = span as usize;
+            let class = Class::ALL[usize::from(track.colours[span])];
+            (track.rank, columns.names[track.names[span] as usize].as_str(), class)
+        });
+        (mark.rank, shown)
+    };
+    assert_eq!(marked(Subject::default()), (None, None));
+    let (rank, shown) = marked(Subject::of_ranks([3, 2], [Class::Waiting]));
+    let (of, _, class) = shown.expect("a place");
+    assert!(rank == Some(3) && [2, 3].contains(&of) && class == Class::Waiting, "{shown:?}");
+    // The kernel comes before the classes, on the ranks of the subject.
+    let compute = Subject::of_ranks([2], Subject::COMPUTE);
+    let (_, name, _) = marked(compute.clone()).1.expect("a place");
+    let kernels = vec!["not recorded".to_owned(), name.to_owned()];
+    let shown = marked(Subject { kernels, ..Subject::of_ranks([2], [Class::Waiting]) }).1;
+    assert_eq!(shown.map(|shown| (shown.0, shown.1)), Some((2, name)));
+    // A rank without such a span is at least visible.
+    let shown = marked(Subject::of_ranks([1], [Class::Expert])).1.expect("a place");
+    assert_eq!(shown.0, 1);
+    // A rank that is not drawn has no place, and is still known.
+    assert_eq!(marked(Subject::of_ranks([9], Subject::COMPUTE)), (Some(9), None));
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub enum Severity {
 pub struct Mark {
     /// Identifier for `railwright explain`; empty if there is none.
     pub id: String,
+    /// The most affected rank, whose tracks may be hidden; `None` if the whole job is affected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// Index of the track; `None` for the whole step.
     pub track: Option<u32>,
     /// Index of the span on the track; `None` unless the finding is about one span.

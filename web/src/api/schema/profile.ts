@@ -152,6 +152,30 @@ export type DamageKind =
  * Certainty of a cost.
  */
 export type Certainty = 'replayed' | 'at_most' | 'unknown'
+/**
+ * Parallel dimension of a communication.
+ */
+export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+/**
+ * Class of a span, which determines its colour in all views.
+ */
+export type Class =
+  | 'forward'
+  | 'backward'
+  | 'weight_gradient'
+  | 'recompute'
+  | 'tensor'
+  | 'context'
+  | 'data'
+  | 'pipeline'
+  | 'expert'
+  | 'bubble'
+  | 'optimizer'
+  | 'copy'
+  | 'host'
+  | 'other'
+  | 'communication'
+  | 'waiting'
 
 /**
  * Common fields of every result.
@@ -1056,6 +1080,7 @@ export interface Finding {
    * Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`).
    */
   gpu_hours_per_day: number | null
+  subject?: Subject
   /**
    * Evidence lines with numbers.
    */
@@ -1068,6 +1093,31 @@ export interface Finding {
    * Part of the cost that findings with a larger cost also contain, in nanoseconds.
    */
   shared_ns: number
+}
+/**
+ * Subject of a finding. A part that does not apply is absent.
+ */
+export interface Subject {
+  /**
+   * Recorded ranks, the most affected first; absent if it concerns all ranks.
+   */
+  ranks?: number[]
+  /**
+   * Full names of the kernels with most of the cost, largest first; host frames for idle time.
+   */
+  kernels?: string[]
+  /**
+   * Phase of the work.
+   */
+  phase?: Phase | null
+  /**
+   * Parallel dimension of the communication.
+   */
+  dimension?: Dimension | null
+  /**
+   * Classes of the spans that show it on a timeline.
+   */
+  spans?: Class[]
 }
 /**
  * Joint cost of findings, in nanoseconds per step.

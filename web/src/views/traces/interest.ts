@@ -1,5 +1,5 @@
 // Ranks of interest, and the position of each rank in a grid of its job. Pure: from the program's measurements of every rank.
-import type { Profile, RankSteps } from './types'
+import type { Finding, Profile, RankSteps } from './types'
 import * as texts from '../../words/traces'
 
 export interface Interest {
@@ -74,15 +74,9 @@ export function width(ranks: number): number {
   return wide
 }
 
-/** First rank in the sentence of a finding; null if it names none. */
-export function rankIn(sentence: string): number | null {
-  const [, rank] = /\branks? (\d+)/.exec(sentence) ?? []
-  return rank === undefined ? null : Number(rank)
-}
-
 /** Name of the straggler finding of a rank in the URL; undefined if the rank has none. */
-export function stragglerOf(findings: readonly { readonly id: string; readonly message: string }[], rank: number): string | undefined {
-  const at = findings.findIndex((one) => one.id === 'straggler' && rankIn(one.message) === rank)
+export function stragglerOf(findings: readonly Pick<Finding, 'id' | 'subject'>[], rank: number): string | undefined {
+  const at = findings.findIndex((one) => one.id === 'straggler' && one.subject?.ranks?.includes(rank))
   return at < 0 ? undefined : nameOf(findings, at)
 }
 

@@ -15,7 +15,7 @@ import { Loading, Problems } from '../../ui/states'
 import { CriticalParts } from '../pipeline/numbers'
 import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
-import { interesting, nameOf, rankIn } from './interest'
+import { interesting, nameOf } from './interest'
 import { Note } from './note'
 import { placeOf } from './place'
 import { RankMap } from './rank-map'
@@ -35,7 +35,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     if (measured.loading) return
     const mark = columns.marks.find((_, at) => nameOf(columns.marks, at) === finding)
     // The rank of a finding is drawn first; its place is in the answer to that question.
-    const named = mark && rankIn(mark.title)
+    const named = mark?.rank
     if (named != null && columns.hidden_ranks?.includes(named)) {
       if (rank !== String(named)) change({ 't.rank': String(named) }, 'replace')
       return
@@ -176,8 +176,8 @@ interface MarksProps {
 
 function Marks(props: MarksProps) {
   if (props.marks.length === 0) return null
-  /** A finding without a span on the drawn ranks that names a hidden one has its place there. */
-  const isElsewhere = (mark: Mark) => props.hidden.includes(rankIn(mark.title) ?? -1)
+  /** A finding without a span on the drawn ranks of a hidden one has its place there. */
+  const isElsewhere = (mark: Mark) => props.hidden.includes(mark.rank ?? -1)
   return (
     <section class="panel traces-panel traces-marks" aria-label={texts.findingsInThisStep}>
       <h2>{texts.findings}</h2>
