@@ -17,12 +17,16 @@ pub struct LocalParameters {
     pub frozen_dense: f64,
     /// Frozen parameters of routed experts.
     pub frozen_routed: f64,
+    /// Frozen dense parameters in four bits, not part of `frozen_dense`.
+    pub nf4_dense: f64,
+    /// Frozen parameters of routed experts in four bits.
+    pub nf4_routed: f64,
 }
 
 impl LocalParameters {
     /// Sum of all parameters.
     pub fn total(self) -> f64 {
-        self.trained() + self.frozen_dense + self.frozen_routed
+        self.trained() + self.frozen_dense + self.frozen_routed + self.nf4_dense + self.nf4_routed
     }
 
     /// Sum of the trained parameters.
@@ -34,10 +38,12 @@ impl LocalParameters {
     #[must_use]
     pub const fn whole(self) -> Self {
         Self {
-            dense: self.dense + self.frozen_dense,
-            routed: self.routed + self.frozen_routed,
+            dense: self.dense + self.frozen_dense + self.nf4_dense,
+            routed: self.routed + self.frozen_routed + self.nf4_routed,
             frozen_dense: 0.0,
             frozen_routed: 0.0,
+            nf4_dense: 0.0,
+            nf4_routed: 0.0,
         }
     }
 
@@ -47,11 +53,8 @@ impl LocalParameters {
         self.routed += other.routed * times;
         self.frozen_dense += other.frozen_dense * times;
         self.frozen_routed += other.frozen_routed * times;
-    }
-
-    /// The same weights, all of them frozen.
-    const fn frozen(self) -> Self {
-        Self { frozen_dense: self.dense, frozen_routed: self.routed, dense: 0.0, routed: 0.0 }
+        self.nf4_dense += other.nf4_dense * times;
+        self.nf4_routed += other.nf4_routed * times;
     }
 }
 
@@ -67,8 +70,19 @@ pub fn layer_parameters(layer: &Layer, plan: &Plan) -> LocalParameters {
 
 /// Parameters of some of the model's weights on one rank. They are frozen if adapters are trained.
 pub fn local_parameters<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {
-    let local = counted(weights, plan);
-    if plan.optimizer == Optimizer::Lora { local.frozen() } else { local }
+    if plan.optimizer != Optimizer::Lora {
+        return counted(weights, plan);
+    }
+    let (in_nf4, others): (Vec<&Weight>, Vec<&Weight>) =
+        weights.into_iter().partition(|weight| plan.holds_in_nf4(weight));
+    let (in_nf4, others) = (counted(in_nf4, plan), counted(others, plan));
+    LocalParameters {
+        frozen_dense: others.dense,
+        frozen_routed: others.routed,
+        nf4_dense: in_nf4.dense,
+        nf4_routed: in_nf4.routed,
+        ..LocalParameters::default()
+    }
 }
 
 fn counted<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {

@@ -14,6 +14,7 @@ pub(crate) mod experts;
 mod mixer;
 mod operation;
 pub(crate) mod products;
+mod restored;
 #[cfg(test)]
 mod tests;
 
@@ -32,5 +33,6 @@ pub(crate) fn operations(costing: &Costing<'_>, layer: &Layer, visit: &mut impl 
         experts::visit(costing, layer, moe, visit);
     }
     adapters::visit(costing, layer, visit);
+    restored::visit(costing, layer, visit);
     elementwise::visit(costing, layer, visit);
 }

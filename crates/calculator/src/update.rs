@@ -13,7 +13,7 @@ use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
 use crate::local::{LocalParameters, local_parameters};
 use crate::partition::stage_of;
-use railwright_spec::plan::{Group, Layout};
+use railwright_spec::plan::{Group, Layout, NF4_BYTES};
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Exchanged tensors.
@@ -110,8 +110,10 @@ struct OfWeights {
     weights: Weights,
     /// Number of trained parameters.
     trained: f64,
-    /// Number of frozen parameters.
+    /// Number of frozen parameters in the format of the parameters.
     frozen: f64,
+    /// Number of frozen parameters in four bits.
+    nf4: f64,
     /// The groups of copies, of shards, and of copies of shards.
     groups: [ProcessGroup; 3],
 }
@@ -123,12 +125,14 @@ fn of_weights(local: LocalParameters) -> [OfWeights; 2] {
             weights: Weights::Dense,
             trained: local.dense,
             frozen: local.frozen_dense,
+            nf4: local.nf4_dense,
             groups: [ProcessGroup::Data, ProcessGroup::Shard, ProcessGroup::Replicate],
         },
         OfWeights {
             weights: Weights::Experts,
             trained: local.routed,
             frozen: local.frozen_routed,
+            nf4: local.nf4_routed,
             groups: [ProcessGroup::ExpertData, ProcessGroup::ExpertShard, ProcessGroup::ExpertReplicate],
         },
     ]
@@ -201,8 +205,10 @@ pub fn inside_passes(
     let element = plan.precision.parameters.bytes();
     of_weights(local)
         .into_iter()
-        .filter(move |of| is_sharded && of.trained + of.frozen > 0.0)
-        .flat_map(move |OfWeights { weights, trained, frozen, groups: [_, shard, copies] }| {
+        .filter(move |of| is_sharded && of.trained + of.frozen + of.nf4 > 0.0)
+        .flat_map(move |OfWeights { weights, trained, frozen, nf4, groups: [_, shard, copies] }| {
+            // Ranks gather weights in four bits as they hold them, and restore them afterwards.
+            let gathered = trained + frozen + nf4 * NF4_BYTES / element;
             let one = |purpose, operation, process_group, elements: f64, size: f64| {
                 UpdateCollective::whole(
                     &layout,
@@ -215,7 +221,7 @@ pub fn inside_passes(
             };
             let part = trained / shard.group(&layout).ranks as f64;
             [
-                one(Purpose::Parameters, Collective::AllGather, shard, trained + frozen, element),
+                one(Purpose::Parameters, Collective::AllGather, shard, gathered, element),
                 one(Purpose::Gradients, Collective::ReduceScatter, shard, trained, wire),
                 one(Purpose::Gradients, Collective::AllReduce, copies, part, wire),
             ]

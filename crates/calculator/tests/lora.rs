@@ -4,7 +4,9 @@
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::memory::{MemoryInput, SoftwareCatalogue, peak};
-use railwright_spec::plan::{Lora, LoraTarget, Optimizer, Plan, PlanSpec, Recompute, Sharding, validate};
+use railwright_spec::plan::{
+    FrozenWeights, Lora, LoraTarget, NF4_BYTES, Optimizer, Plan, PlanSpec, Recompute, Sharding, validate,
+};
 use railwright_spec::{cluster, model};
 
 /// Selective recompute launches kernels in proportion to its share of the forward pass's time, which falls with the size of adapters. If
@@ -104,4 +106,39 @@ fn adapters_on_attention_need_less_memory_than_training_everything() {
         // Small kernels are host-bound, and adapters add kernels.
         assert!(time < full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
     }
+}
+
+/// Weights in four bits need less memory and more time than the same weights in 16 bits.
+#[test]
+fn weights_in_four_bits_need_less_memory_and_more_time() {
+    for (model, cluster, mut plan) in plans() {
+        let whole = need(&model, &cluster, &plan);
+        plan.frozen_weights = FrozenWeights::Nf4;
+        let (time, memory) = need(&model, &cluster, &plan);
+        assert!(memory < whole.1, "{}: {memory} {whole:?}", model.name);
+        // Gathers of full sharding have a quarter of the bytes, which can outweigh the kernels.
+        let gathers = plan.sharding.zero_stage == 3;
+        assert!(time > whole.0 || gathers, "{}: {time} {whole:?}", model.name);
+    }
+}
+
+/// "Finetune a 65B parameter model on a single 48GB GPU" (Dettmers 2023, abstract), at the paper's batch of one sequence of 512 tokens with
+/// recompute. In 16 bits, its weights alone need 130 GB.
+#[test]
+fn qlora_of_65b_fits_48_gb() {
+    let model = model::by_name("llama-1-65b").expect("known");
+    let cluster = cluster::by_name("dgx-a100", 1).expect("known");
+    let spec = PlanSpec {
+        optimizer: Some(Optimizer::Lora),
+        frozen_weights: Some(FrozenWeights::Nf4),
+        sequence_length: Some(512),
+        micro_batch: Some(1),
+        global_batch: Some(16),
+        recompute: Some(Recompute::Full { layers: None }),
+        software: Some("deepspeed-2024".to_owned()),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let (_, memory) = need(&model, &cluster, &plan);
+    assert!(memory > 65.2e9 * NF4_BYTES && memory < 48.0 * 1024.0 * 1024.0 * 1024.0, "{memory}");
 }

@@ -3,6 +3,7 @@
 mod balance;
 mod calibrate;
 mod check;
+mod claims;
 mod clusters;
 mod comm;
 mod compare;

@@ -5,7 +5,7 @@
 
 use crate::fields::Fields;
 use crate::{Draft, RemarkKind};
-use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer, Plan};
+use railwright_spec::plan::{FrozenWeights, LoraTarget, LoraTargets, Optimizer, Plan};
 use std::collections::BTreeSet;
 
 /// Trains adapters; `source` is the text of the file.
@@ -13,8 +13,12 @@ pub(crate) fn lora(draft: &mut Draft, source: &str, line: Option<usize>) {
     draft.set("plan.optimizer", &Optimizer::Lora, source, line);
 }
 
-/// Trains adapters on weights of `bits` bits.
+/// Weights of `bits` bits: frozen ones in four bits are a plan's, others a remark.
 pub(crate) fn quantized(draft: &mut Draft, source: &str, line: Option<usize>, bits: &str) {
+    if bits == "4" && draft.spec().plan.optimizer == Some(Optimizer::Lora) {
+        draft.set("plan.frozen_weights", &FrozenWeights::Nf4, source, line);
+        return;
+    }
     let message = format!(
         "frozen weights in {bits} bits are not modelled: they are estimated in 16, an upper bound of memory"
     );

@@ -132,6 +132,7 @@ fn configurations_of_xtuner_are_read() {
             ("plan.optimizer", "\"lora\""),
             ("plan.lora_rank", "64"),
             ("plan.lora_targets", "[\"all-linear\"]"),
+            ("plan.frozen_weights", "\"nf4\""),
             ("plan.sequence_length", "512"),
             ("plan.micro_batch", "1"),
             ("plan.micro_batches", "32"),
@@ -141,7 +142,6 @@ fn configurations_of_xtuner_are_read() {
             ("plan.recompute", "\"full\""),
         ],
     );
-    assert!(remarks(&tuned, RemarkKind::NotModelled).contains("4 bits"));
     assert!(remarks(&tuned, RemarkKind::Assumed).contains("replicas are assumed"));
     assert!(
         refused("from xtuner.v1.train import Trainer\nfrom xtuner.model import X\n").contains("xtuner 1.0")

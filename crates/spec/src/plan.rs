@@ -23,7 +23,7 @@ pub use batch::{
 pub(crate) use degrees::MOST_DEVICES;
 pub use degrees::expert_count;
 pub use layout::{Group, Layout};
-pub use lora::{Adapter, Lora, LoraTarget, LoraTargets};
+pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES};
 pub use names::Master;
 pub use precision_preset::PrecisionPreset;
 pub use schedule::{Chunks, Counts, Need, Placement, Refusal, Schedule, ScheduleFacts};
@@ -82,6 +82,9 @@ pub struct Plan {
     /// Rank and targets of LoRA adapters; `None` if all weights are trained. Read through [`Plan::adapters`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lora: Option<Lora>,
+    /// Number format of the frozen weights under adapters.
+    #[serde(default)]
+    pub frozen_weights: FrozenWeights,
     /// Activation checkpointing policy.
     pub recompute: Recompute,
     /// Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: [`Plan::recompute`] on all

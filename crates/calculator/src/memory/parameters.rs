@@ -4,7 +4,7 @@
 
 use super::software::MemorySoftware;
 use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
-use railwright_spec::plan::{Optimizer, Plan};
+use railwright_spec::plan::{NF4_BYTES, Optimizer, Plan};
 
 /// Parameters of a part of the model on one rank before data-parallel sharding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,13 +17,17 @@ pub(crate) struct Held {
     pub frozen_dense: f64,
     /// Frozen parameters that correspond to `routed`.
     pub frozen_routed: f64,
+    /// Frozen parameters in four bits that correspond to `dense`, not part of `frozen_dense`.
+    pub nf4_dense: f64,
+    /// Frozen parameters in four bits that correspond to `routed`.
+    pub nf4_routed: f64,
     /// Weights of the model's own GEMMs.
     pub matmul: f64,
 }
 
 impl Held {
     pub(crate) fn total(self) -> f64 {
-        self.trained() + self.frozen_dense + self.frozen_routed
+        self.trained() + self.frozen_dense + self.frozen_routed + self.nf4_dense + self.nf4_routed
     }
 
     pub(crate) fn trained(self) -> f64 {
@@ -35,6 +39,8 @@ impl Held {
         self.routed += other.routed * times;
         self.frozen_dense += other.frozen_dense * times;
         self.frozen_routed += other.frozen_routed * times;
+        self.nf4_dense += other.nf4_dense * times;
+        self.nf4_routed += other.nf4_routed * times;
         self.matmul += other.matmul * times;
     }
 }
@@ -71,14 +77,17 @@ fn collect<'a>(weights: impl IntoIterator<Item = &'a Weight>, model: &Model, pla
     let is_frozen = plan.optimizer == Optimizer::Lora;
     for weight in weights {
         let n = held(weight, model, plan);
+        let in_nf4 = plan.holds_in_nf4(weight);
         let slot = match (weight.is_routed(), is_frozen) {
             (false, false) => &mut sum.dense,
             (true, false) => &mut sum.routed,
+            (false, true) if in_nf4 => &mut sum.nf4_dense,
+            (true, true) if in_nf4 => &mut sum.nf4_routed,
             (false, true) => &mut sum.frozen_dense,
             (true, true) => &mut sum.frozen_routed,
         };
         *slot += n;
-        if matches!(weight.usage, Usage::Matmul { .. }) {
+        if !in_nf4 && matches!(weight.usage, Usage::Matmul { .. }) {
             sum.matmul += n;
         }
     }
@@ -146,8 +155,15 @@ impl PerParameter {
     /// Bytes of the weights that the forward pass reads.
     pub(crate) fn parameters(&self, held: Held) -> f64 {
         let wide = held.dense * self.dense.parameters + held.routed * self.routed.parameters;
-        let wide = wide + held.frozen_dense * self.dense.frozen + held.frozen_routed * self.routed.frozen;
-        wide - held.matmul * self.narrower
+        wide + self.frozen(held) - held.matmul * self.narrower
+    }
+
+    /// Bytes of frozen weights.
+    pub(crate) fn frozen(&self, held: Held) -> f64 {
+        held.frozen_dense * self.dense.frozen
+            + held.frozen_routed * self.routed.frozen
+            + held.nf4_dense * self.dense.nf4
+            + held.nf4_routed * self.routed.nf4
     }
 }
 
@@ -157,6 +173,8 @@ pub(crate) struct Shares {
     pub parameters: f64,
     /// A frozen parameter.
     pub frozen: f64,
+    /// A frozen parameter in four bits.
+    pub nf4: f64,
     pub gradients: f64,
     pub master: f64,
     pub moments: f64,
@@ -227,6 +245,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
         parameters,
         // If the master weights are the shard, a frozen weight has only them.
         frozen: if keeps_shard { parameters } else { master / cut(1) * kept },
+        nf4: NF4_BYTES / cut(3) * kept,
         gradients: precision.gradients.bytes() / if plan.holds_gradient_shards() { cut(2) } else { 1.0 },
         master: device * master / cut(1),
         moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),

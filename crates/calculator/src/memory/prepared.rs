@@ -80,6 +80,7 @@ impl ParameterBytes {
         let shares = |a: Shares, b: Shares| Shares {
             parameters: a.parameters.min(b.parameters),
             frozen: a.frozen.min(b.frozen),
+            nf4: a.nf4.min(b.nf4),
             gradients: a.gradients.min(b.gradients),
             master: a.master.min(b.master),
             moments: a.moments.min(b.moments),

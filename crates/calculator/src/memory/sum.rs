@@ -391,7 +391,7 @@ impl StageSum {
     pub(super) fn states(&mut self, per: &PerParameter) {
         let held = self.held;
         let cost = |dense, routed| held.dense * dense + held.routed * routed;
-        let frozen = held.frozen_dense * per.dense.frozen + held.frozen_routed * per.routed.frozen;
+        let frozen = per.frozen(held);
         self.resident = cost(per.dense.resident(), per.routed.resident())
             + frozen
             + held.matmul * (per.narrow - per.narrower);

@@ -7,8 +7,8 @@ use railwright_spec::model::{
     Position, Span, Usage, Weight,
 };
 use railwright_spec::plan::{
-    AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, Precision, RankOrder, Recompute,
-    Schedule, Sharding,
+    AttentionKernel, ContextKind, FrozenWeights, Offload, Optimizer, Overlap, Plan, Precision, RankOrder,
+    Recompute, Schedule, Sharding,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds, Watts};
@@ -165,6 +165,7 @@ pub(crate) fn plan() -> Plan {
             narrow_attention: false,
         },
         lora: None,
+        frozen_weights: FrozenWeights::Parameters,
         optimizer: Optimizer::Adam,
         recompute: Recompute::None,
         stage_recompute: None,

@@ -66,7 +66,7 @@ fn local_shape(weight: &Weight, tensor_parallel: f64) -> (f64, f64) {
     }
 }
 
-fn family(module: Module) -> Family {
+pub(super) fn family(module: Module) -> Family {
     match module {
         Module::AttentionOutput => Family::AttentionOutput,
         Module::Mlp | Module::SharedExpert => Family::Mlp,

@@ -11,6 +11,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tables::query::{self, Database, Profile, TableAbout};
 use serde::Serialize;
+use std::path::Path;
 
 /// Runs a query, or lists the tables.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
@@ -22,6 +23,10 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         return Ok(Outcome::Yes);
     };
     let layout = profiled::stated_layout(arguments.layout.as_deref())?;
+    if !arguments.paths.is_empty() && Path::new(sql).exists() {
+        let problem = Problem::new("the query is the first argument, but this is a file").in_file(sql);
+        return Err(problem.hint("write `railwright query \"SELECT ...\" FILE`").into());
+    }
     // Invalid queries are reported before gigabytes are read.
     database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };

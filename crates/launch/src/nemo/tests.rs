@@ -259,7 +259,7 @@ fn adapters_of_nemo_1_are_read() {
     assert_eq!(value(&open, "plan.lora_rank"), "32");
     let quantized = with("peft_scheme: lora", "peft_scheme: qlora");
     assert_eq!(value(&quantized, "plan.optimizer"), "\"lora\"");
-    assert!(remarks(&quantized, RemarkKind::NotModelled).iter().any(|remark| remark.contains("in 4 bits")));
+    assert_eq!(value(&quantized, "plan.frozen_weights"), "\"nf4\"");
     for (method, is_listed) in [("ptuning", true), ("adapter", true), ("none", false), ("null", false)] {
         let other = with("peft_scheme: lora", &format!("peft_scheme: {method}"));
         assert_ne!(value(&other, "plan.optimizer"), "\"lora\"", "{method}");

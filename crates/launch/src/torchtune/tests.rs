@@ -112,8 +112,6 @@ fn nothing_is_priced_as_something_else() {
         launch(&text)
     };
     for (from, to, expected) in [
-        ("lora_llama3_1_8b", "qlora_llama3_1_8b", "frozen weights in 4 bits"),
-        ("lora_rank: 64", "lora_rank: 64\n  quantize_base: true", "frozen weights in 4 bits"),
         ("lora_rank: 64", "lora_rank: 64\n  use_dora: true", "DoRA"),
         ("apply_lora_to_output: false", "apply_lora_to_output: true", "adapters on the head"),
         ("torchtune.modules.loss.LinearCrossEntropyLoss", "torchtune.rlhf.loss.DPOLoss", "pairs of samples"),
@@ -126,6 +124,12 @@ fn nothing_is_priced_as_something_else() {
         assert!(left_out.contains(expected), "{to}: {left_out}");
         assert!(!remarks(&launch(LORA), RemarkKind::NotModelled).contains(expected), "{expected}");
     }
+    for (from, to) in
+        [("lora_llama3_1_8b", "qlora_llama3_1_8b"), ("lora_rank: 64", "lora_rank: 64\n  quantize_base: true")]
+    {
+        assert_eq!(value(&with(from, to), "plan.frozen_weights"), "\"nf4\"", "{to}");
+    }
+    assert_eq!(value(&launch(LORA), "plan.frozen_weights"), "open");
     let unknown = with("epochs: 1", "frobnicate: 3");
     assert!(remarks(&unknown, RemarkKind::Unknown).contains("frobnicate"));
     let selective = with("epochs: 1", "ac_mode: selective\nac_option: 2");

@@ -55,8 +55,10 @@ fn llama_factory_is_read() {
 #[test]
 fn adapters_on_quantized_weights_are_no_full_fine_tuning() {
     let text = FACTORY.replace("finetuning_type: full", "quantization_bit: 4\nfinetuning_type: lora");
-    let launch = check(&text, &[("plan.optimizer", "\"lora\"")]);
-    assert!(remarks(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
+    let launch = check(&text, &[("plan.optimizer", "\"lora\""), ("plan.frozen_weights", "\"nf4\"")]);
+    assert!(!remarks(&launch, RemarkKind::NotModelled).contains("bits"));
+    let eight = check(&text.replace("bit: 4", "bit: 8"), &[("plan.frozen_weights", "open")]);
+    assert!(remarks(&eight, RemarkKind::NotModelled).contains("frozen weights in 8 bits"));
     let text = FACTORY.replace("finetuning_type: full\n", "");
     check(&text, &[("plan.optimizer", "\"lora\"")]);
 }
@@ -85,8 +87,7 @@ fn axolotl_with_a_mesh_is_read() {
     );
     assert_eq!(remarks(&launch, RemarkKind::Unknown), "");
     let text = AXOLOTL.replace("sample_packing: true", "adapter: qlora\nload_in_4bit: true");
-    let launch = check(&text, &[("plan.optimizer", "\"lora\"")]);
-    assert!(remarks(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
+    let launch = check(&text, &[("plan.optimizer", "\"lora\""), ("plan.frozen_weights", "\"nf4\"")]);
     assert!(remarks(&launch, RemarkKind::Assumed).contains("not packed"));
 }
 
@@ -168,13 +169,13 @@ fn trl_is_read() {
         &[
             ("model.name", "\"qwen3-8b\""),
             ("plan.optimizer", "\"lora\""),
+            ("plan.frozen_weights", "\"nf4\""),
             ("plan.micro_batch", "4"),
             ("plan.micro_batches", "1"),
             ("plan.recompute", "\"full\""),
             ("plan.sharding", "\"none\""),
         ],
     );
-    assert!(remarks(&launch, RemarkKind::NotModelled).contains("4 bits"));
     assert!(remarks(&launch, RemarkKind::Assumed).contains("replicas are assumed"));
 }
 

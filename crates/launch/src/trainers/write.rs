@@ -7,7 +7,7 @@ use super::TrainersReader;
 use crate::accelerate::write::{Engine, REASONS, listed, mesh, offloads, optimizer, refusal};
 use crate::lost::lost;
 use crate::{Format, Lost, Writer, Written, WrittenFile, adapter, deepspeed, hub};
-use railwright_spec::plan::Recompute;
+use railwright_spec::plan::{FrozenWeights, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use serde_json::json;
@@ -145,6 +145,9 @@ fn llama_factory(run: &Run, repository: &str, companion: &str) -> String {
     put("do_train", "true".to_owned());
     if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Peft) {
         put("finetuning_type", "lora".to_owned());
+        if plan.frozen_weights == FrozenWeights::Nf4 {
+            put("quantization_bit", "4".to_owned());
+        }
         put("lora_rank", rank.to_string());
         let is_all = targets == ["all-linear"];
         put("lora_target", if is_all { "all".to_owned() } else { targets.join(",") });
@@ -189,7 +192,11 @@ fn axolotl(run: &Run, repository: &str, companion: &str) -> String {
     put("learning_rate", "0.0001".to_owned());
     put("optimizer", optimizer(plan).to_owned());
     if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Peft) {
-        put("adapter", "lora".to_owned());
+        let is_in_nf4 = plan.frozen_weights == FrozenWeights::Nf4;
+        put("adapter", if is_in_nf4 { "qlora" } else { "lora" }.to_owned());
+        if is_in_nf4 {
+            put("load_in_4bit", "true".to_owned());
+        }
         put("lora_r", rank.to_string());
         put("lora_alpha", rank.saturating_mul(2).to_string());
         match targets.as_slice() {

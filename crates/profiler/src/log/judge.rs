@@ -224,8 +224,11 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         segments.iter().map(|range| describe(log, &rows, range, level(range), known)).collect();
     let mut warnings = Vec::new();
     if described.iter().all(|s| s.mfu.is_none()) {
-        let message =
-            "MFU is unknown: the log contains no throughput, or the accelerator is not set (`--accelerator`)";
+        let message = if known.peak.is_none() {
+            "MFU is unknown: the accelerator is not set (`--accelerator`)"
+        } else {
+            "MFU is unknown: the log contains no throughput"
+        };
         warnings.push(Warning::new("trace-unknown-mfu", message));
     }
     if !log.unreadable.is_empty() {

@@ -75,6 +75,10 @@ pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
     if let Some(at) = known.iter().find_map(|list| list.get(&wanted)) {
         return Ok(INDEX.all[*at].clone());
     }
+    if name.parse::<u64>().is_ok() {
+        let problem = Problem::new(format!("unknown accelerator `{}`", shorten(name)));
+        return Err(problem.hint(format!("`--gpus {}` sets the number of GPUs", shorten(name))));
+    }
     let ids = accelerator_ids();
     let aliases = records(|record| Some(record.list("aliases"))).concat();
     let known = ids.iter().chain(&aliases).map(String::as_str);
@@ -247,6 +251,8 @@ mod tests {
         assert_eq!(problem.message, "unknown accelerator `H1000`");
         assert!(problem.hint.as_deref().is_some_and(|h| h.contains("`H100`")), "{:?}", problem.hint);
         assert!(accelerator_by_name("").is_err());
+        let number = accelerator_by_name("64").expect_err("a number of GPUs");
+        assert!(number.hint.is_some_and(|hint| hint.contains("`--gpus 64`")));
         assert!(accelerator_by_name(&"x".repeat(100_000)).expect_err("long").message.len() < 200);
     }
 }

@@ -34,6 +34,27 @@ impl Default for Lora {
     }
 }
 
+/// Number format of the frozen weights under adapters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FrozenWeights {
+    /// That of the parameters.
+    #[default]
+    Parameters,
+    /// Matrices of layers in four bits (QLoRA): each GEMM restores its matrix first.
+    Nf4,
+}
+
+choice!(FrozenWeights {
+    "parameters" => Self::Parameters,
+    "nf4" | "fp4" => Self::Nf4,
+});
+
+/// Bytes of a weight in blocks of 64 with an fp32 scale each: `0.5 + 4 / 64` (Dettmers 2023, QLoRA, section 3). Double quantization, which
+/// quantizes the scales too, has 0.516.
+pub const NF4_BYTES: f64 = 0.5 + 4.0 / 64.0;
+
 /// A target module, by PEFT's or Megatron's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -249,6 +270,14 @@ impl Plan {
     /// Trained adapters; `None` unless the optimizer is LoRA.
     pub fn adapters(&self) -> Option<Lora> {
         (self.optimizer == Optimizer::Lora).then(|| self.lora.clone().unwrap_or_default())
+    }
+
+    /// True if a weight is frozen and held in four bits: matrices of layers, also those without an adapter. bitsandbytes excludes the head.
+    pub fn holds_in_nf4(&self, weight: &Weight) -> bool {
+        self.optimizer == Optimizer::Lora
+            && self.frozen_weights == FrozenWeights::Nf4
+            && matches!(weight.usage, Usage::Matmul { .. })
+            && !matches!(weight.module, Module::Head | Module::Embedding | Module::Router)
     }
 }
 

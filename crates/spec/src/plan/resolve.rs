@@ -81,6 +81,7 @@ impl PlanSpec {
             precision: self.formats(software, cluster),
             optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
             lora: self.adapters(),
+            frozen_weights: self.frozen_weights.unwrap_or_default(),
             recompute: self.recompute.clone().unwrap_or(Recompute::None),
             stage_recompute: self.stage_recompute.clone(),
             offload: Offload {

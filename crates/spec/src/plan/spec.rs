@@ -5,8 +5,8 @@
 use super::names::Master;
 use super::precision_preset::PrecisionPreset;
 use super::{
-    AttentionKernel, ContextKind, LoraTargets, Optimizer, RankOrder, Recompute, Schedule, Segment, Sharding,
-    StageRecompute,
+    AttentionKernel, ContextKind, FrozenWeights, LoraTargets, Optimizer, RankOrder, Recompute, Schedule,
+    Segment, Sharding, StageRecompute,
 };
 use crate::precision::DataType;
 use crate::run::Amount;
@@ -73,6 +73,8 @@ section! {
         lora_rank: u64 = "lora_rank", "16 if the optimizer is lora";
         /// LoRA target modules, by PEFT's or Megatron's names, such as `q_proj`, `linear_qkv` or `all-linear`.
         lora_targets: LoraTargets = "lora_targets", "all-linear if the optimizer is lora";
+        /// Number format of the frozen weights under LoRA adapters: `parameters`, or `nf4` for matrices in four bits (QLoRA).
+        frozen_weights: FrozenWeights = "frozen_weights", "parameters";
         /// Activation checkpointing policy.
         recompute: Recompute = "recompute", "none";
         /// Activation checkpointing per stage: one entry each, such as `full:3 core_attention+mlp:4 offload:0.5`.

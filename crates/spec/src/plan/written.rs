@@ -35,6 +35,7 @@ impl PlanSpec {
             optimizer: Some(plan.optimizer),
             lora_rank: plan.adapters().map(|lora| lora.rank),
             lora_targets: plan.adapters().map(|lora| LoraTargets(lora.targets)),
+            frozen_weights: plan.adapters().map(|_| plan.frozen_weights),
             recompute: Some(plan.recompute.clone()),
             stage_recompute: plan.stage_recompute.clone(),
             offload_optimizer: Some(plan.offload.optimizer),

@@ -83,12 +83,27 @@ pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
         } else {
             Problem::new(format!("{} has an unknown unit", shown(text)))
         };
-        return Err(problem.hint(format!("use one of {}", names().join(", "))));
+        let all = format!("use one of {}", names().join(", "));
+        return Err(problem.hint(match nearest(unit, units) {
+            Some(near) => format!("did you mean `{number}{near}`? {all}"),
+            None => all,
+        }));
     };
     match number.trim().parse::<f64>() {
         Ok(number) if (number * scale).is_finite() => Ok(number * scale),
         _ => Err(Problem::new(format!("{} is not a finite number", shown(text)))),
     }
+}
+
+/// Unit that differs only in case, or that is the one per second: `GB` for `GB/s`.
+fn nearest(unit: &str, units: &[Unit]) -> Option<&'static str> {
+    if unit.is_empty() {
+        return None;
+    }
+    let per_second = format!("{unit}/s");
+    let same = |wanted: &str| units.iter().map(|u| u.0).find(|name| *name == wanted);
+    let alike = units.iter().map(|u| u.0).find(|name| name.eq_ignore_ascii_case(unit));
+    same(&per_second).or(alike)
 }
 
 /// Number in a form that reads back exactly: the shortest digits, with an exponent if they would be too many.
@@ -127,6 +142,15 @@ mod tests {
         }
         assert_eq!(written(50e9), "50000000000");
         assert!(read("1e308 GB/s", BANDWIDTH).is_err());
+    }
+
+    #[test]
+    fn a_rate_without_its_second_is_completed() {
+        for (text, near) in [("400GB", "`400GB/s`"), ("400Gb", "`400Gb/s`"), ("80 gib", "`80 GiB`")] {
+            let units = if near.contains('/') { BANDWIDTH } else { MEMORY };
+            let hint = read(text, units).expect_err(text).hint.expect("a hint");
+            assert!(hint.starts_with(&format!("did you mean {near}?")), "{hint}");
+        }
     }
 
     #[test]

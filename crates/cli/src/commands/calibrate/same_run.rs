@@ -3,6 +3,7 @@
 //! Responsible for: run settings in the arguments and reports of a log, and rejection of logs of other runs.
 //! Settings missing in a log are accepted.
 
+use super::super::claims;
 use railwright_calculator::calibration::{Claim, differences};
 use railwright_profiler::log::{Judged, TrainingLog};
 use railwright_spec::problem::{Problem, Warning};
@@ -18,19 +19,8 @@ pub(super) struct Said {
 impl Said {
     /// Claims of a log: its printed arguments, if any, and the batch of its last reports.
     pub(super) fn of(log: &TrainingLog, judged: &Judged, file: &str) -> Self {
-        let mut claims: Vec<Claim> = Vec::new();
-        if let Some(Ok(launch)) = railwright_launch::read(&log.head, file) {
-            for origin in launch.origins.iter().filter(|origin| origin.line.is_some()) {
-                if let Ok(value) = origin.value.parse::<f64>() {
-                    claims.push(Claim { key: origin.key.clone(), value });
-                }
-            }
-        }
         // Reports contain a growing batch more precisely than the arguments.
-        if let Some(batch) = judged.segments.last().and_then(|segment| segment.batch) {
-            claims.retain(|claim| claim.key != "plan.global_batch");
-            claims.push(Claim { key: "plan.global_batch".to_owned(), value: batch as f64 });
-        }
+        let claims = claims::of(log, judged.segments.last().and_then(|segment| segment.batch), file);
         Self { file: file.to_owned(), claims }
     }
 

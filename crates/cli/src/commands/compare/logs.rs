@@ -6,7 +6,7 @@
 use super::kind::Kind;
 use super::{modelled, verdict_of, verdicts};
 use crate::args;
-use crate::commands::{profiled, steps};
+use crate::commands::{claims, profiled, steps};
 use crate::exit::{Failure, Outcome};
 use crate::input::remote::without_query;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -118,14 +118,14 @@ pub(super) fn run(
             let how = "it applies to a prediction: pass one log, with `--launch FILE` for its run";
             arguments.run_settings.without_run(how)?;
             warnings.extend(of_other_runs([&arguments.first, second])?);
-            [measured(&arguments.first, None, printer)?, measured(second, None, printer)?]
+            let side = |path: &str| Ok::<_, Failure>(measured(path, steps::of_log(path, None, printer)?));
+            [side(&arguments.first)?, side(second)?]
         }
         ([_, Some(_)], Some(second)) => {
             let is_first = kinds[0] == Some(Kind::Run);
             let (file, log) = if is_first { (&arguments.first, second) } else { (second, &arguments.first) };
             let (run, predicted) = predicted(arguments, file, &mut warnings)?;
-            let measured = measured(log, Some(&run), printer)?;
-            warnings.extend(of_another_batch(&run, &measured));
+            let measured = of_run(log, &run, &mut warnings, printer)?;
             if is_first { [predicted, measured] } else { [measured, predicted] }
         }
         _ => {
@@ -139,8 +139,7 @@ pub(super) fn run(
             }
             let file = arguments.launch.as_ref().unwrap_or(log);
             let (run, predicted) = predicted(arguments, file, &mut warnings)?;
-            let measured = measured(log, Some(&run), printer)?;
-            warnings.extend(of_another_batch(&run, &measured));
+            let measured = of_run(log, &run, &mut warnings, printer)?;
             [predicted, measured]
         }
     };
@@ -151,11 +150,22 @@ pub(super) fn run(
     Ok(if fails { Outcome::No } else { Outcome::Yes })
 }
 
-fn measured(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Side, Failure> {
-    let steps::Steps { log, seconds } = steps::of_log(path, run, printer)?;
+/// The steps of a log, and a warning if the log prints other settings than its run has.
+fn of_run(path: &str, run: &Run, warnings: &mut Vec<Warning>, printer: &Printer) -> Result<Side, Failure> {
+    let steps = steps::of_log(path, Some(run), printer)?;
+    let differing = claims::against(&steps.log, run, path);
+    if !differing.is_empty() {
+        let message = format!("the log belongs to another run: {}", differing.join(", "));
+        warnings.push(Warning::new("runs-not-alike", message));
+    }
+    Ok(measured(path, steps))
+}
+
+fn measured(path: &str, steps: steps::Steps) -> Side {
+    let steps::Steps { log, seconds } = steps;
     let rounding = log.rounding();
     let interval = noise::median_interval(&seconds).map(|(low, high)| (low - rounding, high + rounding));
-    Ok(Side::Measured {
+    Side::Measured {
         file: without_query(path).to_owned(),
         framework: log.framework,
         times_from: log.times_from(),
@@ -166,7 +176,7 @@ fn measured(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Side, Fa
         spread: (noise::quantile(&seconds, 0.1), noise::quantile(&seconds, 0.9)),
         seconds,
         rounding,
-    })
+    }
 }
 
 fn predicted(
@@ -212,19 +222,6 @@ fn of_other_runs(paths: [&String; 2]) -> Result<Option<Warning>, Failure> {
         let message = format!("the logs belong to different runs: {}", differing.join(", "));
         Warning::new("runs-not-alike", message)
     }))
-}
-
-/// A warning if the log prints another batch than the run has.
-fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
-    let Side::Measured { batch: Some(batch), .. } = side else { return None };
-    (*batch != run.plan.global_batch).then(|| {
-        let message = format!(
-            "the log belongs to another run: its steps have {} sequences, those of the run {}",
-            human::whole(*batch),
-            human::whole(run.plan.global_batch)
-        );
-        Warning::new("runs-not-alike", message)
-    })
 }
 
 impl Logged {

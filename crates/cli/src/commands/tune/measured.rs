@@ -3,7 +3,7 @@
 //! Responsible for: the layout of a log, from its arguments or from its given variant, and its measured step.
 //! Rejects logs of other jobs, because their level does not apply.
 
-use super::super::steps;
+use super::super::{claims, steps};
 use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::printer::Printer;
@@ -42,7 +42,16 @@ pub(super) fn read(
         };
         let run = of(file.unwrap_or(log), log, arguments)?;
         belongs(&run, own, log)?;
-        let times = steps::of_log(log, Some(&run), printer)?.seconds;
+        let steps = steps::of_log(log, Some(&run), printer)?;
+        let differing = claims::against(&steps.log, &run, log);
+        if !differing.is_empty() {
+            let what = file.map_or("another run", |_| "another layout than the file it is mapped to");
+            return Err(Problem::new(format!("this log belongs to {what}: {}", differing.join(", ")))
+                .in_file(log)
+                .hint("map each log to the file that it ran: `--measured variants/train-1.sh=LOG`")
+                .into());
+        }
+        let times = steps.seconds;
         let candidate = Candidate::of_plan(search, run.plan.clone())?;
         trials.push(Trial {
             log: log.to_owned(),
@@ -66,9 +75,11 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
     run::resolve(&typed).map(|resolved| resolved.run).map_err(|failure| match failure {
         Failure::Input(problems) if file == log => {
             let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
+            let is_missing = !Path::new(file).exists();
             let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
-            let messages =
-                problems.into_iter().map(|problem| if ending { problem.hint(hint) } else { problem });
+            let messages = problems
+                .into_iter()
+                .map(|problem| if ending && !is_missing { problem.hint(hint) } else { problem });
             Failure::Input(messages.collect())
         }
         other => other,

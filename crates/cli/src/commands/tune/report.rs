@@ -324,11 +324,11 @@ impl Tuned {
                 "no other layout is predicted to be faster than the current one".to_owned()
             }
             None if faster.change.abs() < self.band() => format!(
-                "layout {rank} is predicted to be {:.1}% faster, within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
+                "layout {rank} is predicted to take {:.1}% less time, within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
                 -faster.change * 100.0
             ),
             None => format!(
-                "layout {rank} is predicted to be {:.1}% faster (model error between layouts: {band:.0}%, 68% of pairs)",
+                "layout {rank} is predicted to take {:.1}% less time (model error between layouts: {band:.0}%, 68% of pairs)",
                 -faster.change * 100.0
             ),
         };
@@ -348,6 +348,11 @@ impl Tuned {
                 )
                 .as_str(),
             );
+            if level.departure.exp_m1() > DOUBTFUL_DEPARTURE {
+                let text = "layouts of one job seldom differ that much from their predictions: check that each log ran \
+                            the layout that it is mapped to (`--measured FILE=LOG`)";
+                document.paragraph(Cell::new(text, Tone::Doubtful));
+            }
         }
     }
 
@@ -417,13 +422,16 @@ impl Tuned {
             }
             (Some(_), false) if self.rows.iter().any(|row| matches!(row.edited, Some(Ok(_)))) => format!(
                 "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
-                 --measured LOG...`"
+                 --measured variants/FILE=LOG ...`"
             ),
             _ => return,
         };
         document.paragraph(text.as_str());
     }
 }
+
+/// Deviation between layouts of one job beyond which logs and layouts are probably mixed up: three times the usual 10%.
+const DOUBTFUL_DEPARTURE: f64 = 0.3;
 
 /// Description of such a setting.
 fn what(key: &str) -> &'static str {

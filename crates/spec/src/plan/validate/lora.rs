@@ -1,6 +1,6 @@
 //! Adapters against the model's weights.
 
-use super::super::Plan;
+use super::super::{FrozenWeights, Plan};
 use crate::model::Model;
 use crate::problem::{Problem, Warning};
 
@@ -20,6 +20,11 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 /// PEFT ignores a target without a weight if another target has one. Without LoRA, rank and targets have no effect.
 pub(super) fn warnings(model: &Model, plan: &Plan, found: &mut Vec<Warning>) {
     let Some(lora) = plan.adapters() else {
+        if plan.frozen_weights != FrozenWeights::Parameters {
+            let message =
+                "frozen weights in four bits have no effect: the optimizer trains all weights".to_owned();
+            found.push(Warning::new("frozen-weights-without-adapters", message));
+        }
         if plan.lora.is_some() {
             let message =
                 "the LoRA rank and targets have no effect: the optimizer trains all weights".to_owned();
