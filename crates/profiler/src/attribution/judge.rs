@@ -21,16 +21,55 @@ use super::verdict::{Doubts, Kind, Named, Verdict};
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::communication::NameTable;
-use crate::joined::Joined;
+use crate::joined::{JoinOptions, Joined, join};
 use crate::occupancy::Occupancy;
 use crate::telemetry::Health;
-use crate::windows::Windows;
-use crate::workers::Workers;
+use crate::view::{Tables, View};
+use crate::windows::{Windows, windows_by};
+use crate::workers::{OneByOne, Workers};
 
 /// Minimum reported cost as a share of a step, regardless of noise.
 const LEAST_SHARE: f64 = 0.005;
 
-pub(super) fn judge(
+/// Joins a job (with aligned clocks) and attributes waits to stragglers.
+pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
+    let joined = join(job, options);
+    joined_straggler_report(job, &joined, options.names.as_ref(), &OneByOne)
+}
+
+/// Attributes waits of a joined job to stragglers. `names` is the table used for joining; the shipped one by default.
+pub fn joined_straggler_report(
+    job: &Job,
+    joined: &Joined,
+    names: Option<&NameTable>,
+    workers: &impl Workers,
+) -> StragglerReport {
+    let mut tables = Tables::shipped();
+    if let Some(names) = names {
+        tables.communication = names.clone();
+    }
+    let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
+    let mut windows = windows_by(&views, joined, workers);
+    drop(views);
+    windows.leave_out_warm_up(job.members.iter().map(|member| &member.trace));
+    let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
+    report.warnings.extend(windows.warnings);
+    report
+}
+
+/// Attributes waits of a joined job to stragglers, within its steps.
+pub fn stragglers_of(
+    job: &Job,
+    joined: &Joined,
+    names: &NameTable,
+    windows: &Windows,
+    workers: &impl Workers,
+) -> StragglerReport {
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
+    judge(job, joined, (&occupancies, names), windows, workers)
+}
+
+fn judge(
     job: &Job,
     joined: &Joined,
     (occupancies, names): (&[Occupancy], &NameTable),

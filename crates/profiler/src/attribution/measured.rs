@@ -6,7 +6,8 @@
 use super::blame::Charges;
 use super::chain::{Chains, Event};
 use super::mending::Mending;
-use super::peers::{Stretch, Stretches};
+use super::peers::Stretches;
+use super::stretch::Stretch;
 use crate::Job;
 use crate::communication::NameTable;
 use crate::joined::Joined;

@@ -5,7 +5,7 @@
 //! without recorded launches, because only launches have the number of their step.
 
 use super::chain::Chains;
-use super::peers::Stretch;
+use super::stretch::Stretch;
 use crate::joined::Joined;
 use std::collections::BTreeMap;
 

@@ -1,23 +1,16 @@
 //! Report of the stragglers of a job.
 //!
 //! Responsible for: the value that the `stragglers` command prints: cost of every rank per step by replay, ranks above the noise, their
-//! causes and times; and its requests. Excludes ranks whose effect is below the noise of the steps.
+//! causes and times. Excludes ranks whose effect is below the noise of the steps.
 
 use super::blame::Charged;
 use super::cause::{CauseClass, Evidence};
-use super::judge::judge;
 use super::links::SlowGroup;
 use super::verdict::{Named, Verdict};
-use crate::Job;
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
-use crate::communication::{NameTable, Operation};
-use crate::joined::{JoinOptions, Joined, join};
-use crate::occupancy::Occupancy;
+use crate::communication::Operation;
 use crate::telemetry::Health;
-use crate::view::{Tables, View};
-use crate::windows::{Windows, windows_by};
-use crate::workers::{OneByOne, Workers};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -160,42 +153,4 @@ impl StragglerReport {
     pub fn joint(&self) -> f64 {
         self.culprits.iter().map(|named| named.cost_s * 1e9).sum()
     }
-}
-
-/// Joins a job (with aligned clocks) and attributes waits to stragglers.
-pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
-    let joined = join(job, options);
-    joined_straggler_report(job, &joined, options.names.as_ref(), &OneByOne)
-}
-
-/// Attributes waits of a joined job to stragglers. `names` is the table used for joining; the shipped one by default.
-pub fn joined_straggler_report(
-    job: &Job,
-    joined: &Joined,
-    names: Option<&NameTable>,
-    workers: &impl Workers,
-) -> StragglerReport {
-    let mut tables = Tables::shipped();
-    if let Some(names) = names {
-        tables.communication = names.clone();
-    }
-    let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
-    let mut windows = windows_by(&views, joined, workers);
-    drop(views);
-    windows.leave_out_warm_up(job.members.iter().map(|member| &member.trace));
-    let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
-    report.warnings.extend(windows.warnings);
-    report
-}
-
-/// Attributes waits of a joined job to stragglers, within its steps.
-pub fn stragglers_of(
-    job: &Job,
-    joined: &Joined,
-    names: &NameTable,
-    windows: &Windows,
-    workers: &impl Workers,
-) -> StragglerReport {
-    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
-    judge(job, joined, (&occupancies, names), windows, workers)
 }

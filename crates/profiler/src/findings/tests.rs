@@ -355,16 +355,6 @@ fn a_host_that_pauses_once() {
     assert!((950.0..1_050.0).contains(&cost(&found, "host-pauses")), "{found:#?}");
 }
 
-/// The kernels of the last 20 ms of a rank are not recorded.
-#[test]
-fn time_after_the_recording_of_a_rank_is_no_pause() {
-    let mut traces = two_traces(&["DATA_PARALLEL_GROUP"], |_, _, _| {});
-    let last = *traces[1].gpu.starts().last().expect("kernels");
-    crate::testing::keep(&mut traces[1], |row| row.start < last);
-    let found = context_of(traces);
-    assert!(!ids(&found).contains("host-pauses"), "{found:#?}");
-}
-
 /// Two ranks with equal timing except for `body`. Its arguments are the rank, the recorder and the time at which a step's GEMMs have ended
 /// on both.
 fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
