@@ -9,29 +9,37 @@ mod begin;
 mod blame;
 mod cause;
 mod chain;
+mod culprits;
 mod idleness;
 mod jitter;
+mod judge;
+mod launches;
 mod lengths;
 mod links;
+mod lone;
+mod measured;
+mod mending;
+mod naming;
 mod opening;
 mod paced;
 mod peers;
+mod programs;
 mod repeats;
 mod replay;
 mod replicas;
 mod report;
 mod stages;
 mod steps;
+mod stretch;
 mod uneven;
 mod verdict;
 
 pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
+pub use judge::{joined_straggler_report, straggler_report, stragglers_of};
 pub use lengths::LENGTHS;
 pub use links::SlowGroup;
-pub use report::{
-    Culprit, Moment, StragglerReport, joined_straggler_report, straggler_report, stragglers_of,
-};
+pub use report::{Culprit, Moment, StragglerReport};
 pub use verdict::{Kind, MOST_OFF, Named, Verdict};
 
 #[cfg(test)]

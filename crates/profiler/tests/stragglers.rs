@@ -64,6 +64,9 @@ fn planted_faults_are_named_with_their_costs() {
         ("two_stages", Kind::Stage, vec![0, 1], "imbalance", 3.008e-3),
         // A stage without replicas is compared with itself; its last stage has a head, and is no straggler.
         ("lone_pipeline", Kind::Rank, vec![1], "slow host", 5.670e-3),
+        // All kernels of the rank are longer, or its GEMMs and attention alone.
+        ("lone_chip", Kind::Rank, vec![2], "slow chip", 1.125e-3),
+        ("lone_stage", Kind::Stage, vec![1], "imbalance or slow chip", 2.822e-3),
     ];
     for (name, kind, ranks, cause, cost_s) in faults {
         let verdict = if kind == Kind::Stage { Verdict::Imbalance } else { Verdict::Straggler };

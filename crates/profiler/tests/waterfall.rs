@@ -279,6 +279,17 @@ fn a_chip_that_is_a_tenth_slower_is_found() {
     near(rank.get(Label::SlowerChip) as f64 / compute as f64, 1.0 - 1.0 / 1.1, 0.002);
 }
 
+/// Slack of a pipeline hides a part of a slow chip: the finding has the cost to the step, not the time of the longer kernels.
+#[test]
+fn a_slow_chip_costs_what_a_replay_without_it_saves() {
+    let found = profiled(folder("simulated/lone_chip", "node"), &Options::default()).report.findings;
+    let chip = found.iter().find(|finding| finding.id == "slow-chip").expect("a slow chip");
+    let cost = chip.cost.expect("a cost");
+    // 1.125 ms is the difference to the job without the fault (fixtures/traces/SOURCES.md).
+    assert!((cost / 1.125e6 - 1.0).abs() < 0.15 && chip.certainty.is_none(), "{chip:#?}");
+    assert_eq!(chip.subject.ranks, [2]);
+}
+
 #[test]
 fn one_step_and_one_rank_alone() {
     let traces = folder("torchrec_v100_4r/resnet18", "ip-");

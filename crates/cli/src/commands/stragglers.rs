@@ -141,6 +141,9 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} delay each other in turn ({LENGTHS})", what(first))
         }
         Kind::Group => format!("the link of the group of {} is slow", what(first)),
+        Kind::Stage if first.is_unclear() => {
+            format!("{} takes longer to compute than the other stages ({})", what(first), first.cause)
+        }
         Kind::Stage => format!("{} takes longer to compute than the other stages", what(first)),
     };
     Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)

@@ -4,7 +4,8 @@
 //! Without sufficient evidence the class is unknown. "More work" is decided by whole steps: an interval begins at the last wait. Where
 //! collectives overlap compute, the peers ran some kernels before that wait. The late rank did not wait, so its interval contains them.
 
-use super::peers::{Stretch, Stretches};
+use super::peers::Stretches;
+use super::stretch::Stretch;
 use crate::occupancy::{Occupancy, Spent};
 use crate::windows::{StepWindow, Windows};
 use serde::Serialize;

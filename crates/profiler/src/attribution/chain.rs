@@ -7,6 +7,7 @@
 //! is separate: it may be a wait for an unrecorded rank. Time outside the steps is excluded: it would be divided by steps that do not contain it.
 
 use super::begin;
+use super::launches::{Launch, issues, launches, most_beside, with_unrecorded};
 use crate::Job;
 use crate::joined::Joined;
 use crate::matching::{Lane, Part};
@@ -68,15 +69,6 @@ pub(super) struct Event {
     pub behind: Option<Behind>,
     /// For a start, and for a communication with unrecorded ranks: its index among the rank's parts.
     pub part: Option<u32>,
-}
-
-/// Launch of a communication in the program of its rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Launch {
-    /// Launch time on the host, in nanoseconds.
-    pub time: i64,
-    /// Number of the step that contains the launch.
-    pub step: u64,
 }
 
 /// A communication that a later one of the same stream cannot overtake.
@@ -282,79 +274,4 @@ fn of_member(
         previous = Some(time);
     }
     events
-}
-
-/// Communications of a member with unrecorded ranks only, as indices among its parts, each with the shortest duration of its kind in
-/// nanoseconds. Empty if all ranks of the job were recorded.
-fn with_unrecorded(joined: &Joined, member: usize) -> Vec<(usize, i64)> {
-    let (parts, of) = (&joined.matching.parts[member], &joined.matching.of[member]);
-    let alone = (0..parts.len()).filter(|&at| is_alone(joined, &parts[at], of[at])).collect::<Vec<_>>();
-    let kind = |at: usize| (parts[at].group, parts[at].operation, parts[at].bytes, parts[at].peer);
-    let mut shortest: BTreeMap<_, i64> = BTreeMap::new();
-    for &at in &alone {
-        let least = shortest.entry(kind(at)).or_insert(i64::MAX);
-        *least = parts[at].duration().clamp(0, *least);
-    }
-    alone.into_iter().map(|at| (at, shortest.get(&kind(at)).copied().unwrap_or(0))).collect()
-}
-
-/// Tests whether a communication has unrecorded ranks only besides its own.
-pub(super) fn is_alone(joined: &Joined, part: &Part, of: Option<u32>) -> bool {
-    let has_others = || part.group.and_then(|id| joined.groups.get(id)).is_none_or(|group| group.size > 1);
-    joined.ranks_missing && of.is_none() && has_others()
-}
-
-/// By collective: largest number of compute kernels that a member starts between issuing it and its end.
-fn most_beside(
-    joined: &Joined,
-    occupancies: &[Occupancy],
-    issued: &[Vec<Option<i64>>],
-    held: &[bool],
-) -> Vec<usize> {
-    let matching = &joined.matching;
-    let mut most = vec![0; matching.collectives.len()];
-    for (member, on) in occupancies.iter().enumerate() {
-        let parts = matching.parts[member].iter().zip(&matching.of[member]).zip(&issued[member]);
-        for ((part, collective), &issue) in parts {
-            let Some((collective, issue)) = collective.filter(|&at| held[at as usize]).zip(issue) else {
-                continue;
-            };
-            let most = &mut most[collective as usize];
-            *most = on.started(issue, part.end).max(*most);
-        }
-    }
-    most
-}
-
-/// Launches of a member's parts, with the member's own steps.
-fn launches(
-    joined: &Joined,
-    member: usize,
-    launched: &Launched<'_>,
-    steps: &[(u64, i64, i64)],
-) -> Option<Vec<Launch>> {
-    let unknown = Launch { time: i64::MIN, step: 0 };
-    let launch = |(part, of): (&Part, &Option<u32>)| {
-        let known = || {
-            let time = matches!(part.lane, Lane::Stream(_)).then(|| launched.at(part.row as usize))??;
-            let step = steps.get(steps.partition_point(|step| step.1 <= time).checked_sub(1)?)?;
-            (time <= step.2).then_some(Launch { time, step: step.0 })
-        };
-        if of.is_none() && !is_alone(joined, part, *of) {
-            return Some(unknown);
-        }
-        known()
-    };
-    joined.matching.parts[member].iter().zip(&joined.matching.of[member]).map(launch).collect()
-}
-
-/// Earliest start of each communication on a free stream, in nanoseconds: after earlier-launched compute, but not before its own launch.
-/// `None` if the trace lacks the launch.
-fn issues(parts: &[Part], launched: &Launched<'_>) -> Vec<Option<i64>> {
-    let issue = |part: &Part| {
-        let ready =
-            matches!(part.lane, Lane::Stream(_)).then(|| launched.ready(part.row as usize)).flatten()?;
-        Some(ready.min(part.start))
-    };
-    parts.iter().map(issue).collect()
 }

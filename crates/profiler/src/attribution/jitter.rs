@@ -4,7 +4,8 @@
 //! variation on one rank is always faster, although that rank is like the others. Its differences from its peers then have both signs. A
 //! slow rank has more positive ones than chance gives, a paused one has few that are far too long. Does not decide: see the verdict.
 
-use super::peers::{Stretch, Stretches};
+use super::peers::Stretches;
+use super::stretch::Stretch;
 use railwright_spec::median;
 
 /// Maximum deviation of jitter, in robust standard deviations: a longer interval is a pause.

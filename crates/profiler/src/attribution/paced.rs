@@ -5,7 +5,8 @@
 
 use super::cause::Evidence;
 use super::chain::{Chains, What};
-use super::peers::{Stretch, Stretches};
+use super::peers::Stretches;
+use super::stretch::Stretch;
 use railwright_spec::median;
 
 /// Maximum number of peers for the comparison of an interval.

@@ -8,6 +8,7 @@ use super::chain::{Chains, Event, What};
 use super::links::stages;
 use super::repeats::joined_by_step;
 use super::replicas::{self, Class};
+use super::stretch::{Stretch, joined_at, of_member};
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::trace::NONE;
@@ -21,34 +22,6 @@ const REPLICAS: usize = 3;
 
 /// Minimum number of steps for the comparison of a rank with itself: of two, the longer one would always be an excess.
 const STEPS: usize = 3;
-
-/// An interval of a rank: from the start of one matched communication to the start of the next. The first and the last interval extend to
-/// the edges of the steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Stretch {
-    /// Index of the member in the job.
-    pub member: u32,
-    /// The collective at its end; [`NONE`] at the end of the steps.
-    pub collective: u32,
-    /// The collective at its start; [`NONE`] at the start of the steps.
-    pub previous: u32,
-    /// Start time in nanoseconds: the last previous event that allowed it to continue.
-    pub from: i64,
-    /// End time, in nanoseconds.
-    pub to: i64,
-    /// The rank's own time in it, in nanoseconds.
-    pub own: i64,
-    /// Lower median of the own times of its peers and itself, in nanoseconds; its own time without a comparison.
-    pub usual: i64,
-    /// Number of intervals that it is compared with.
-    pub peers: u32,
-    /// Index in [`Stretches::columns`] of its peers and itself.
-    pub column: Option<u32>,
-    /// The last collective before it that the rank waited for.
-    pub gate: Option<u32>,
-    /// Its events as a range of indices: after the first, up to and including the last.
-    pub events: (u32, u32),
-}
 
 /// The intervals of all members.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -243,67 +216,4 @@ fn kind(joined: &Joined, collective: u32) -> Kind {
     // Sizes of all-to-alls and point-to-point messages differ between ranks of one program.
     let uneven = matches!(collective.operation, Some(Operation::AllToAll | Operation::SendReceive));
     Some((collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some()))
-}
-
-/// Joins a member's intervals across events that are no positions of the program.
-fn joined_at(list: Vec<Stretch>, is_place: &dyn Fn(u32) -> bool) -> Vec<Stretch> {
-    let mut joined: Vec<Stretch> = Vec::with_capacity(list.len());
-    let mut open: Option<Stretch> = None;
-    for stretch in list {
-        let whole = match open.take() {
-            None => stretch,
-            Some(first) => Stretch {
-                previous: first.previous,
-                from: first.from,
-                own: first.own + stretch.own,
-                usual: first.own + stretch.own,
-                events: (first.events.0, stretch.events.1),
-                ..stretch
-            },
-        };
-        if is_place(whole.events.1) {
-            joined.push(whole);
-        } else {
-            open = Some(whole);
-        }
-    }
-    joined.extend(open);
-    joined
-}
-
-fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
-    let mut stretches: Vec<Stretch> = Vec::new();
-    let mut open: Option<Stretch> = None;
-    let mut gate = None;
-    for (place, event) in chains.events[member].iter().enumerate() {
-        if let Some(stretch) = &mut open {
-            stretch.own += event.own;
-        }
-        match event.what {
-            What::Gate => {
-                gate = Some(event.collective);
-                if let Some(stretch) = &mut open {
-                    stretch.from = event.time;
-                }
-            }
-            What::Begin | What::Start | What::Alone | What::End => {
-                if let Some(mut stretch) = open.take() {
-                    stretch.collective = event.collective;
-                    stretch.to = event.time;
-                    stretch.usual = stretch.own;
-                    stretch.gate = gate;
-                    stretch.events.1 = place as u32;
-                    stretches.push(stretch);
-                }
-                open = (event.what != What::End).then(|| Stretch {
-                    member: member as u32,
-                    previous: event.collective,
-                    from: event.time,
-                    events: (place as u32, place as u32),
-                    ..Stretch::default()
-                });
-            }
-        }
-    }
-    stretches
 }

@@ -5,7 +5,7 @@
 //! without recorded launches, because only launches have the number of their step.
 
 use super::chain::Chains;
-use super::peers::Stretch;
+use super::stretch::Stretch;
 use crate::joined::Joined;
 use std::collections::BTreeMap;
 
@@ -78,4 +78,35 @@ pub(super) fn joined_by_step(
     }
     found.extend(alike.into_values());
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::peers::Stretches;
+    use crate::attribution::tests::chains_of;
+    use crate::testing::Synthetic;
+
+    /// Two ranks of one program, each with a single peer.
+    #[test]
+    fn a_position_recurs_once_per_step() {
+        let plan = Synthetic { tensor: 2, data: 1, ..Synthetic::default() };
+        let (_, joined, chains) = chains_of(plan.job());
+        let stretches = Stretches::of(&chains, &joined);
+        for member in 0..2 {
+            let repeats = Repeats::of(&chains, &joined, member).expect("launches are recorded");
+            let mut counts: BTreeMap<Place, u32> = BTreeMap::new();
+            for place in stretches.lists[member].iter().filter_map(|own| repeats.place(&chains, own)) {
+                *counts.entry(place).or_default() += 1;
+            }
+            // One all-reduce per layer: intervals between them, and one from the last to the first of the next step.
+            let (across, within): (Vec<_>, Vec<_>) = counts.iter().partition(|(place, _)| place.2 > 0);
+            assert!(within.len() as u32 >= plan.layers - 1, "{counts:?}");
+            assert!(within.iter().all(|(_, count)| **count == plan.steps), "{counts:?}");
+            assert!(across.iter().all(|(place, count)| place.2 == 1 && **count == plan.steps - 1));
+        }
+        // The pairs of all steps are compared with each other.
+        let inner = stretches.columns.iter().filter(|column| column.len() as u32 == 2 * plan.steps).count();
+        assert!(inner as u32 >= plan.layers - 1, "{:?}", stretches.columns);
+    }
 }

@@ -1,9 +1,13 @@
 //! Pipeline stages that compute longer than the others.
 //!
 //! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other) that they delay the others.
-//! Does not compare ranks of one stage: see stragglers.
+//! If every stage has one rank, the cause is a slow chip, more work, or either. Does not compare ranks of one stage: see stragglers.
 
-use super::steps;
+use super::cause::{CauseClass, Evidence};
+use super::lone::{self, Kernels};
+use super::{steps, uneven};
+use crate::Job;
+use crate::communication::NameTable;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
@@ -13,6 +17,12 @@ use std::collections::BTreeMap;
 /// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
 
+/// Cause of a stage with more work than the others.
+const IMBALANCE: &str = "imbalance";
+
+/// Cause of a stage with one rank whose heavy kernels alone are longer by one factor.
+pub(super) const EITHER: &str = "imbalance or slow chip";
+
 /// A stage with longer compute than the others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SlowStage {
@@ -21,6 +31,8 @@ pub(super) struct SlowStage {
     /// Compute time of the stage, and of the median stage, in nanoseconds.
     pub compute: i64,
     pub peers: i64,
+    /// Cause. For a slow chip, the times are those of the kernels that all stages have.
+    pub cause: &'static str,
 }
 
 impl SlowStage {
@@ -28,9 +40,76 @@ impl SlowStage {
     pub(super) fn usual(&self) -> f64 {
         self.peers as f64 / self.compute.max(1) as f64
     }
+
+    /// Tests whether it is a slow chip, not a stage with more work.
+    pub(super) fn is_chip(&self) -> bool {
+        self.cause == CauseClass::SlowChip.name()
+    }
+
+    /// Time of its kernels per step, for `steps` steps.
+    pub(super) fn evidence(&self, steps: f64) -> Evidence {
+        Evidence {
+            name: "kernels that all stages have".to_owned(),
+            own: self.compute as f64 / steps,
+            peers: self.peers as f64 / steps,
+            unit: "ns",
+        }
+    }
 }
 
-pub(super) fn slow_stages(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Vec<SlowStage> {
+pub(super) fn slow_stages(
+    (job, names): (&Job, &NameTable),
+    joined: &Joined,
+    occupancies: &[Occupancy],
+    windows: &Windows,
+) -> Vec<SlowStage> {
+    let stages = by_stage(joined, occupancies, windows);
+    let mut slow = above_median(&stages);
+    for (stage, member, longer) in lone_stages((job, names), &stages, windows) {
+        let at = slow.iter().position(|one| one.stage == stage);
+        if longer.is_chip {
+            at.map(|at| slow.remove(at));
+            slow.push(SlowStage {
+                stage,
+                members: vec![member],
+                compute: longer.own,
+                peers: longer.usual,
+                cause: CauseClass::SlowChip.name(),
+            });
+        } else if let Some(at) = at {
+            slow[at].cause = EITHER;
+        }
+    }
+    slow
+}
+
+/// Stages of one rank with longer kernels than the other stages, as (stage, member, kernels), if every stage has one rank.
+fn lone_stages(
+    (job, names): (&Job, &NameTable),
+    stages: &[Stage],
+    windows: &Windows,
+) -> Vec<(u32, usize, lone::Longer)> {
+    if stages.iter().any(|stage| stage.members.len() != 1) {
+        return Vec::new();
+    }
+    let of = |stage: &Stage| uneven::taken(&job.members[stage.members[0]].trace, names, windows.span());
+    let kernels: Vec<Kernels> = stages.iter().map(of).collect();
+    let found = |(at, stage): (usize, &Stage)| {
+        let others: Vec<&Kernels> =
+            kernels.iter().enumerate().filter(|other| other.0 != at).map(|other| other.1).collect();
+        Some((stage.stage, stage.members[0], lone::longer(&kernels[at], &others)?))
+    };
+    stages.iter().enumerate().filter_map(found).collect()
+}
+
+/// A stage: its members, and the compute time of its median rank in nanoseconds.
+struct Stage {
+    stage: u32,
+    compute: i64,
+    members: Vec<usize>,
+}
+
+fn by_stage(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Vec<Stage> {
     let (from, to) = steps::closed(windows);
     let mut stages: BTreeMap<u32, Vec<(i64, usize)>> = BTreeMap::new();
     for (member, clock) in joined.clocks.clocks.iter().enumerate() {
@@ -44,20 +123,25 @@ pub(super) fn slow_stages(joined: &Joined, occupancies: &[Occupancy], windows: &
         let Some((stage, on)) = place.zip(occupancies.get(member)) else { continue };
         stages.entry(stage as u32).or_default().push((on.compute.within(from, to), member));
     }
-    let typical: Vec<(u32, i64, Vec<usize>)> = stages
-        .into_iter()
-        .map(|(stage, mut ranks)| {
-            ranks.sort_unstable();
-            let middle = ranks[(ranks.len() - 1) / 2].0;
-            (stage, middle, ranks.into_iter().map(|rank| rank.1).collect())
-        })
-        .collect();
-    let mut times: Vec<i64> = typical.iter().map(|stage| stage.1).collect();
+    let typical = |(stage, mut ranks): (u32, Vec<(i64, usize)>)| {
+        ranks.sort_unstable();
+        let compute = ranks[(ranks.len() - 1) / 2].0;
+        Stage { stage, compute, members: ranks.into_iter().map(|rank| rank.1).collect() }
+    };
+    stages.into_iter().map(typical).collect()
+}
+
+fn above_median(stages: &[Stage]) -> Vec<SlowStage> {
+    let mut times: Vec<i64> = stages.iter().map(|stage| stage.compute).collect();
     times.sort_unstable();
     let Some(&peers) = times.get(times.len().saturating_sub(1) / 2) else { return Vec::new() };
-    typical
-        .into_iter()
-        .filter(|stage| peers > 0 && stage.1 as f64 > MORE * peers as f64)
-        .map(|(stage, compute, members)| SlowStage { stage, members, compute, peers })
-        .collect()
+    let slow = |stage: &&Stage| peers > 0 && stage.compute as f64 > MORE * peers as f64;
+    let stage = |stage: &Stage| SlowStage {
+        stage: stage.stage,
+        members: stage.members.clone(),
+        compute: stage.compute,
+        peers,
+        cause: IMBALANCE,
+    };
+    stages.iter().filter(slow).map(stage).collect()
 }

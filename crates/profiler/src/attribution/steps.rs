@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn delayed_steps_and_a_last_one_that_breaks_off_are_no_variation() {
+        let noise = |durations: &[i64], cut_by: CutBy| noise(&windows(durations, cut_by));
+        assert_eq!(noise(&[100, 100, 120, 150], CutBy::HostAnnotations), Some(0.0));
+        assert_eq!(noise(&[100, 100, 150, 40], CutBy::Launches), Some(0.0));
+        assert_eq!(noise(&[100, 110, 120, 130], CutBy::HostAnnotations), Some(10.0));
+        assert_eq!(noise(&[100, 200, 300], CutBy::HostAnnotations), None);
+    }
+
+    #[test]
     fn a_last_step_lacks_what_others_do_after_as_many_kernels() {
         // Four steps with ten kernels each; the host is idle in all but the last one.
         let on = |last: i64| {

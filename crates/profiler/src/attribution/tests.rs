@@ -3,8 +3,9 @@
 use super::chain::Chains;
 use super::replay::replay;
 use super::*;
+use crate::Job;
 use crate::communication::NameTable;
-use crate::joined::{JoinOptions, join};
+use crate::joined::{JoinOptions, Joined, join};
 use crate::occupancy::Occupancy;
 use crate::testing::{Synthetic, replicate};
 use crate::trace::{GpuActivities, GpuActivity, GpuKind, HostActivities, HostActivity, HostKind};
@@ -20,9 +21,8 @@ fn plan() -> Synthetic {
     Synthetic { tensor: 2, data: 4, ..Synthetic::default() }
 }
 
-#[test]
-fn replay_of_what_was_measured_gives_what_was_measured() {
-    let mut job = Synthetic { stalls: vec![(3, 2, 5_000_000)], slow_chip: vec![(1, 1.1)], ..plan() }.job();
+/// A job with aligned clocks, joined, and the events of its ranks.
+pub(super) fn chains_of(mut job: Job) -> (Job, Joined, Chains) {
     let joined = join(&mut job, &JoinOptions::default());
     let on: Vec<Occupancy> =
         job.members.iter().map(|m| Occupancy::of(&m.trace, NameTable::shipped())).collect();
@@ -30,6 +30,14 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
     let views: Vec<View<'_>> = job.members.iter().map(|m| View::new(&m.trace, &tables)).collect();
     let windows = windows(&views, &joined);
     let chains = Chains::of(&job, &joined, &on, &windows, &OneByOne);
+    drop(views);
+    (job, joined, chains)
+}
+
+#[test]
+fn replay_of_what_was_measured_gives_what_was_measured() {
+    let job = Synthetic { stalls: vec![(3, 2, 5_000_000)], slow_chip: vec![(1, 1.1)], ..plan() }.job();
+    let (_, joined, chains) = chains_of(job);
     let own = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let replayed = replay(&chains, &joined, &own, &transfer);
@@ -37,8 +45,7 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
         assert_eq!(replayed.last_start[collective as usize], chains.last_start[collective as usize]);
     }
     assert_eq!(chains.order.len(), joined.matching.collectives.len());
-    let (start, end) = windows.span();
-    assert_eq!(replayed.span, end - start);
+    assert_eq!(replayed.span, chains.span.1 - chains.span.0);
 }
 
 #[test]

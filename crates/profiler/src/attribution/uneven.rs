@@ -31,14 +31,14 @@ const QUANTILES: usize = 16;
 
 /// Durations of one kernel on one rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Taken {
-    total: f64,
+pub(super) struct Taken {
+    pub total: f64,
     quantiles: [f64; QUANTILES],
-    count: usize,
+    pub count: usize,
 }
 
 impl Taken {
-    fn of(durations: &mut [f64]) -> Self {
+    pub(super) fn of(durations: &mut [f64]) -> Self {
         durations.sort_by(f64::total_cmp);
         let quantile = |at: usize| durations.get((2 * at + 1) * durations.len() / (2 * QUANTILES)).copied();
         Self {
@@ -48,8 +48,14 @@ impl Taken {
         }
     }
 
+    /// Durations on the usual rank: `middle` gives the median of a value over ranks.
+    pub(super) fn usual(count: usize, total: f64, middle: &dyn Fn(&dyn Fn(&Self) -> f64) -> f64) -> Self {
+        let quantile = |at: usize| middle(&|one| one.quantiles.get(at).copied().unwrap_or(0.0));
+        Self { total, quantiles: std::array::from_fn(quantile), count }
+    }
+
     /// Ratio to the usual duration: the median over quantiles.
-    fn factor(&self, usual: &Self) -> f64 {
+    pub(super) fn factor(&self, usual: &Self) -> f64 {
         let pairs = self.quantiles.iter().zip(&usual.quantiles).filter(|(_, usual)| **usual > 0.0);
         let mut factors: Vec<f64> = pairs.map(|(own, usual)| own / usual).collect();
         if factors.is_empty() { 1.0 } else { median(&mut factors) }
@@ -57,7 +63,7 @@ impl Taken {
 }
 
 /// Compute kernels of a rank within a time range, by name.
-fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<String, Taken> {
+pub(super) fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<String, Taken> {
     let classes = table.classes(&trace.names);
     let mut durations: BTreeMap<crate::NameId, Vec<f64>> = BTreeMap::new();
     for row in trace.gpu.iter() {
@@ -96,8 +102,7 @@ pub(super) fn uneven(
         if same.len() * 2 < others.len() || same.is_empty() {
             continue;
         }
-        let quantiles = std::array::from_fn(|at| of(&|t| t.quantiles.get(at).copied().unwrap_or(0.0)));
-        let usual = Taken { total: of(&|t| t.total), quantiles, count: own.count };
+        let usual = Taken::usual(own.count, of(&|taken| taken.total), &of);
         excess += own.total - usual.total;
         let family = families.family(name);
         if matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention) && usual.total > 0.0 {

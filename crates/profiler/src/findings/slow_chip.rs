@@ -4,7 +4,8 @@
 //! and contention affect, and ranks that the verdict names for more work.
 
 use super::{Context, Rule, percent, time};
-use crate::attribution::{CauseClass, Kind, Named};
+use crate::attribution::{CauseClass, Culprit, Kind, Named, Verdict};
+use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;
@@ -22,8 +23,9 @@ impl Rule for SlowChip {
 
     fn text(&self) -> &'static str {
         "Kernels of the same name are compared with the median rank. Reported if the difference is 0.5% of \
-         the step on average, or 2% on one rank. Cost: time of the label `slower chip`, mean over ranks. The \
-         finding `straggler` has the cost of the slowest rank to a synchronous step.\n\n\
+         the step on average, or 2% on one rank. Cost: by replay with these ranks at the speed of their \
+         peers. It is below the time of the label `slower chip` if slack absorbs a part; if it is below 0.5% of \
+         the step, there is no finding. Without an accurate replay, that time is the upper bound.\n\n\
          Common causes: thermal or power limits, lower clocks, device errors, another tenant."
     }
 
@@ -55,13 +57,19 @@ impl Rule for SlowChip {
         if slow.is_empty() || (context.share(mean) < 0.005 && context.share(worst) < 0.02) {
             return Vec::new();
         }
+        let (cost, certainty) = cost(context, &slow, worst);
+        // A slow device with slack delays nobody.
+        if certainty.is_none() && context.share(cost) < 0.005 {
+            return Vec::new();
+        }
         slow.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut ranks: Vec<u32> = slow.iter().map(|s| s.0).collect();
         ranks.sort_unstable();
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("{} run slower on {} than on the others", context.work(), human::ranks(&ranks)),
-            cost: Some(worst),
+            cost: Some(cost),
+            certainty,
             explained: Explained::Whole,
             subject: Subject::of_ranks(slow.iter().map(|one| one.0).collect::<Vec<_>>(), Subject::COMPUTE),
             evidence: slow
@@ -80,4 +88,23 @@ impl Rule for SlowChip {
             ..Finding::default()
         }]
     }
+}
+
+/// Step time lost to slow devices in nanoseconds, by replay. An upper bound without an accurate replay, or if slow ranks are late for another
+/// reason as well: the excess of the slowest one (`worst`).
+fn cost(context: &Context<'_>, slow: &[(u32, f64)], worst: f64) -> (f64, Option<Certainty>) {
+    let report = context.stragglers.filter(|report| report.verdict != Verdict::CannotTell);
+    let Some(report) = report else { return (worst, Some(Certainty::AtMost)) };
+    let is_slow = |rank: &u32| slow.iter().any(|one| one.0 == *rank);
+    let is_chip = |culprit: &&Culprit| is_slow(&culprit.rank) && culprit.cause == CauseClass::SlowChip;
+    let named: Vec<&Named> = (report.culprits.iter())
+        .filter(|named| named.kind == Kind::Rank && named.ranks.iter().all(is_slow))
+        .collect();
+    let cost: f64 = named.iter().map(|named| named.cost_s * 1e9).sum();
+    let alone = report.ranks.iter().filter(is_chip).map(|culprit| culprit.cost).fold(0.0, f64::max);
+    let chip = |rank: &u32| report.ranks.iter().any(|one| one.rank == *rank && is_chip(&one));
+    if named.iter().any(|named| !named.ranks.iter().all(chip)) {
+        return (cost.min(worst), Some(Certainty::AtMost));
+    }
+    (cost.max(alone), report.bounds_only.as_ref().map(|_| Certainty::AtMost))
 }

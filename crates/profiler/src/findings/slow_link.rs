@@ -40,11 +40,17 @@ impl Rule for SlowLink {
             let (message, evidence, advice) = match named.stage {
                 Some(stage) => (
                     format!(
-                        "stage {stage} (ranks {ranks}) takes longer to compute than the other stages: {share} \
-                         of the step"
+                        "stage {stage} (ranks {ranks}) takes longer to compute than the other stages ({}): \
+                         {share} of the step",
+                        named.cause
                     ),
                     vec![format!("{} per step by replay", time(cost))],
-                    "move layers to other stages, with embedding and head included (`railwright balance`)",
+                    if named.is_unclear() {
+                        "compare its shapes, clocks and temperature with the other stages; then move layers \
+                         (`railwright balance`) or replace the device"
+                    } else {
+                        "move layers to other stages, with embedding and head included (`railwright balance`)"
+                    },
                 ),
                 None => (
                     format!("transfers between ranks {ranks} are slow: {share} of the step"),

@@ -158,3 +158,13 @@ fn launches_of_graphs_get_no_advice_to_use_graphs() {
     });
     assert!(the(&found, "host-bound").advice.contains("as CUDA graphs already"));
 }
+
+/// The kernels of the last 20 ms of a rank are not recorded.
+#[test]
+fn time_after_the_recording_of_a_rank_is_no_pause() {
+    let mut traces = two_traces(&["DATA_PARALLEL_GROUP"], |_, _, _| {});
+    let last = *traces[1].gpu.starts().last().expect("kernels");
+    crate::testing::keep(&mut traces[1], |row| row.start < last);
+    let found = context_of(traces);
+    assert!(!ids(&found).contains("host-pauses"), "{found:#?}");
+}

@@ -1,0 +1,138 @@
+//! Ranks that may delay others.
+//!
+//! Responsible for: their selection, and the cost, cause and worst intervals of each. Does not decide which of them the verdict names.
+
+use super::blame::Charges;
+use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
+use super::measured::Measured;
+use super::mending::Delay;
+use super::paced::paced;
+use super::report::{Culprit, Moment};
+use super::stages::SlowStage;
+use super::steps;
+use super::stretch::Stretch;
+use super::uneven::uneven;
+use crate::Job;
+use crate::certainty::Certainty;
+use crate::trace::HostKind;
+
+/// Number of ranks replayed by attributed waits, and by own delays.
+const REPLAYED: usize = 12;
+
+/// Number of listed intervals of a rank.
+const MOMENTS: usize = 5;
+
+/// Members to replay: those with the largest charged waits, those with the largest own delays, which others may hide, and slow chips of
+/// single stages.
+pub(super) fn candidates(charges: &Charges, excess: &[i64], stages: &[SlowStage]) -> Vec<usize> {
+    let by = |key: &dyn Fn(usize) -> f64| {
+        let mut order: Vec<usize> = (0..excess.len()).collect();
+        order.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
+        order
+    };
+    let mut order = by(&|m| charges.waits[m] + charges.lateness[m] as f64);
+    let late = order.split_off(order.len().min(REPLAYED));
+    let longest = by(&|m| excess[m] as f64);
+    order.extend(longest.into_iter().take(REPLAYED).filter(|member| late.contains(member)));
+    let chips = stages.iter().filter(|stage| stage.is_chip()).flat_map(|stage| stage.members.clone());
+    let unlisted: Vec<usize> = chips.filter(|member| !order.contains(member)).collect();
+    order.extend(unlisted);
+    order
+}
+
+impl Measured<'_> {
+    /// A member with its cost, the cause of its lateness and the intervals that others waited for.
+    pub(super) fn culprit(&self, member: usize) -> Culprit {
+        let (job, charges, count) = (self.job, self.charges, self.count);
+        let span = self.mending.span(&[Delay::Member(member)]);
+        let cost = ((self.base - span) as f64 / count).max(0.0);
+        let (cause, evidence) = self.cause(member);
+        Culprit {
+            rank: job.members[member].rank,
+            host: job.members[member].trace.identity.host.clone(),
+            cost,
+            certainty: Certainty::Replayed,
+            share: self.share(cost),
+            at_most: self.excess[member] as f64 / count,
+            is_straggler: false,
+            waits: charges.waits[member] / count,
+            waits_share: if charges.total > 0.0 { charges.waits[member] / charges.total } else { 0.0 },
+            lateness: charges.lateness[member] as f64 / count,
+            last: charges.last[member],
+            cause,
+            cause_name: cause.called(self.occupancies[member].host_alone),
+            evidence,
+            moments: self.moments(member),
+        }
+    }
+
+    /// Class of the cause of a member's lateness, with three numbers.
+    fn cause(&self, member: usize) -> (CauseClass, Vec<Evidence>) {
+        let (stretches, occupancies, count) = (self.stretches, self.occupancies, self.count);
+        // Intervals that other ranks waited for; all of them without waits.
+        let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
+        let compared = compared(member, stretches, occupancies, &blamed);
+        let from_host = occupancies[member].host_alone;
+        let whole = || compared_steps(member, stretches, occupancies, self.opened, &blamed);
+        let (mut cause, mut evidence) = class(&compared, count, from_host, whole);
+        if cause == CauseClass::SlowChip && !from_host {
+            // Some GEMMs take longer in every call and others do not, so the chip is not slow.
+            let span = self.windows.span();
+            if let Some(more) = uneven(self.job, self.names, member, &stretches.peers_of(member), span) {
+                cause = CauseClass::MoreWork;
+                if let Some(mean) = evidence.last_mut() {
+                    *mean = more;
+                }
+            }
+        }
+        if cause == CauseClass::Unknown
+            && let Some(launches) = paced(self.chains, stretches, member, count)
+        {
+            cause = CauseClass::SlowHost;
+            evidence.insert(0, launches);
+            evidence.truncate(3);
+        }
+        let mut chips = self.mending.stages.iter().filter(|stage| stage.is_chip());
+        if let Some(chip) = chips.find(|stage| stage.members == [member]) {
+            cause = CauseClass::SlowChip;
+            evidence.insert(0, chip.evidence(count));
+            evidence.truncate(3);
+        }
+        (cause, evidence)
+    }
+
+    /// Intervals of a member with the largest waits.
+    fn moments(&self, member: usize) -> Vec<Moment> {
+        let here = (member as u32, 0)..=(member as u32, u32::MAX);
+        let mut worst: Vec<(u32, f64)> =
+            self.charges.stretches.range(here).map(|(&(_, place), &wait)| (place, wait)).collect();
+        worst.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let moment = |(place, waits): (u32, f64)| {
+            let stretch = self.stretches.get((member as u32, place));
+            let collective = self.joined.matching.collectives.get(stretch.collective as usize);
+            Moment {
+                step: steps::at(self.opened, stretch.to),
+                start: stretch.from - self.origin(),
+                own: stretch.own,
+                excess: (stretch.own - stretch.usual).max(0),
+                waits,
+                before: collective.and_then(|collective| collective.operation),
+                annotation: annotation(self.job, member, i64::midpoint(stretch.from, stretch.to)),
+            }
+        };
+        worst.into_iter().take(MOMENTS).map(moment).collect()
+    }
+}
+
+/// The innermost annotation of a member's host at a time.
+fn annotation(job: &Job, member: usize, time: i64) -> Option<String> {
+    let trace = &job.members.get(member)?.trace;
+    let around = trace
+        .host
+        .iter()
+        .filter(|row| row.kind == HostKind::Annotation && row.start <= time && time < row.end);
+    let innermost = around
+        .filter(|row| !trace.names.get(row.name).starts_with("ProfilerStep#"))
+        .min_by_key(|row| (row.duration(), row.start))?;
+    Some(trace.names.get(innermost.name).to_owned())
+}

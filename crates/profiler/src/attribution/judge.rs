@@ -1,0 +1,228 @@
+//! Judgement of a job: from its events to the straggler report.
+//!
+//! Responsible for: the order of the work (events, intervals, waits, replays, candidates, names, verdict) and the assembly of the report.
+
+use super::blame::charge;
+use super::chain::Chains;
+use super::culprits::candidates;
+use super::idleness;
+use super::jitter::beyond;
+use super::links::slow_groups;
+use super::measured::{Measured, at_most, real_span, usual_times};
+use super::mending::{Delay, Mending};
+use super::naming::keep_evident;
+use super::opening::{opened, opening};
+use super::peers::Stretches;
+use super::replay::{Unrecorded, replay};
+use super::report::{Culprit, StragglerReport};
+use super::stages::slow_stages;
+use super::steps;
+use super::verdict::{Doubts, Kind, Named, Verdict};
+use crate::Job;
+use crate::certainty::Certainty;
+use crate::communication::NameTable;
+use crate::joined::{JoinOptions, Joined, join};
+use crate::occupancy::Occupancy;
+use crate::telemetry::Health;
+use crate::view::{Tables, View};
+use crate::windows::{Windows, windows_by};
+use crate::workers::{OneByOne, Workers};
+
+/// Minimum reported cost as a share of a step, regardless of noise.
+const LEAST_SHARE: f64 = 0.005;
+
+/// Joins a job (with aligned clocks) and attributes waits to stragglers.
+pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
+    let joined = join(job, options);
+    joined_straggler_report(job, &joined, options.names.as_ref(), &OneByOne)
+}
+
+/// Attributes waits of a joined job to stragglers. `names` is the table used for joining; the shipped one by default.
+pub fn joined_straggler_report(
+    job: &Job,
+    joined: &Joined,
+    names: Option<&NameTable>,
+    workers: &impl Workers,
+) -> StragglerReport {
+    let mut tables = Tables::shipped();
+    if let Some(names) = names {
+        tables.communication = names.clone();
+    }
+    let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
+    let mut windows = windows_by(&views, joined, workers);
+    drop(views);
+    windows.leave_out_warm_up(job.members.iter().map(|member| &member.trace));
+    let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
+    report.warnings.extend(windows.warnings);
+    report
+}
+
+/// Attributes waits of a joined job to stragglers, within its steps.
+pub fn stragglers_of(
+    job: &Job,
+    joined: &Joined,
+    names: &NameTable,
+    windows: &Windows,
+    workers: &impl Workers,
+) -> StragglerReport {
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
+    judge(job, joined, (&occupancies, names), windows, workers)
+}
+
+fn judge(
+    job: &Job,
+    joined: &Joined,
+    (occupancies, names): (&[Occupancy], &NameTable),
+    windows: &Windows,
+    workers: &impl Workers,
+) -> StragglerReport {
+    let opening = opening(job, occupancies, windows);
+    let with_opening = opened(windows, opening);
+    let chains = Chains::of(job, joined, occupancies, &with_opening, workers);
+    let stretches = Stretches::of(&chains, joined);
+    let charges = charge(&chains, joined, &stretches);
+    let own = |member: usize, place: usize| chains.events[member][place].own;
+    let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
+    let base = replay(&chains, joined, &own, &transfer);
+    let (base, forced) = (base.span, base.forced);
+    let count = steps::count(windows, opening, occupancies);
+    let real = real_span(&chains);
+    // Replaced own time of an event: the usual time of its interval, distributed as measured.
+    let usual = usual_times(&chains, &stretches.lists);
+    let like_peers = |member: usize, place: usize| usual[member][place];
+    let without = replay(&chains, joined, &like_peers, &transfer).span;
+    let step_time = base as f64 / count;
+    let replay_error = if real > 0 { (base - real) as f64 / real as f64 } else { 0.0 };
+    let noise = steps::noise(windows).unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
+    let noise = noise.max(replay_error.abs() * step_time);
+    let bounds_only = not_traced(job).or_else(|| partly_recorded(job, windows));
+    let bounded = bounds_only.is_some();
+
+    let excess: Vec<i64> = (0..job.members.len()).map(|member| at_most(&stretches, member)).collect();
+    let (mut slow, links) = slow_groups(joined);
+    let stages = slow_stages((job, names), joined, occupancies, windows);
+    let evident = beyond(&stretches);
+    let mending = Mending {
+        chains: &chains,
+        joined,
+        usual: &usual,
+        links: &links,
+        stages: &stages,
+        evident: &evident,
+        unrecorded: Unrecorded::Measured,
+    };
+    let measured = Measured {
+        job,
+        joined,
+        names,
+        occupancies,
+        windows,
+        opened: &with_opening,
+        chains: &chains,
+        stretches: &stretches,
+        charges: &charges,
+        mending: &mending,
+        excess: &excess,
+        base,
+        count,
+    };
+    let order = candidates(&charges, &excess, &stages);
+    let mut culprits: Vec<Culprit> = order.iter().map(|&member| measured.culprit(member)).collect();
+    let found = measured.found(&order, (noise * count) as i64);
+    let mut named = measured.named(&found, &culprits, bounded);
+    if let Some(lengths) = measured.of_lengths(&named, without, bounded, workers) {
+        named = vec![lengths];
+    }
+    keep_evident(&mut named);
+    for (id, group) in &mut slow {
+        if let Some(at) = links.iter().position(|link| link.communicators.first() == Some(id)) {
+            group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
+        }
+    }
+    let doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
+    let (verdict, reasons) = doubts.judge(&named);
+    if verdict == Verdict::CannotTell {
+        named.clear();
+    }
+    conclude(&measured, &mut culprits, &named, bounded);
+    let idle: Vec<(f64, bool)> = occupancies.iter().map(|on| idleness::of(on, windows)).collect();
+    let has_devices = job.members.iter().any(|member| !member.trace.gpu.is_empty());
+    let mut warnings = job.warnings.clone();
+    warnings.extend(joined.warnings.iter().cloned());
+    let health = Health::of_job(job);
+    warnings.extend(health.iter().flat_map(Health::warnings));
+    StragglerReport {
+        health,
+        verdict,
+        reasons,
+        culprits: named,
+        ranks_traced: job.members.len() as u32,
+        world_size: job.world_size,
+        world_size_known: job.world_size_known,
+        steps: windows.steps.len().max(1) as u32,
+        step_time,
+        step_time_without: (without as f64 / count).min(step_time),
+        noise,
+        replay_error,
+        bounds_only,
+        waits: charges.total / count,
+        idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
+        from_host: occupancies.iter().all(|on| on.host_alone),
+        host_bound: has_devices && idle.iter().all(|rank| rank.1),
+        ranks: culprits,
+        origin: measured.origin(),
+        charged: charges.list,
+        slow_groups: slow.into_iter().map(|found| found.1).take(20).collect(),
+        slow_stages: stages
+            .iter()
+            .filter(|stage| !stage.is_chip())
+            .map(|stage| stage.members.iter().map(|&member| job.members[member].rank).collect())
+            .collect(),
+        clocks: joined.clocks.clone(),
+        warnings,
+    }
+}
+
+/// Marks the named ranks, and sorts ranks by cost.
+fn conclude(measured: &Measured<'_>, culprits: &mut [Culprit], named: &[Named], bounded: bool) {
+    for culprit in culprits.iter_mut() {
+        let named = named.iter().find(|one| one.kind == Kind::Rank && one.ranks.contains(&culprit.rank));
+        culprit.is_straggler = named.is_some();
+        // Alone, its delay may be hidden by another one.
+        culprit.cost =
+            named.map_or(culprit.cost, |one| culprit.cost.max(one.cost_s * 1e9 / one.ranks.len() as f64));
+        culprit.share = measured.share(culprit.cost);
+    }
+    culprits.sort_by(|a, b| {
+        b.cost.total_cmp(&a.cost).then(b.waits.total_cmp(&a.waits)).then(a.rank.cmp(&b.rank))
+    });
+    if bounded {
+        // Stragglers and their order are determined by replay of the recording; reported bounds are valid for any behaviour of other
+        // ranks.
+        for culprit in culprits.iter_mut() {
+            (culprit.cost, culprit.certainty) = (culprit.at_most, Certainty::AtMost);
+            culprit.share = measured.share(culprit.cost);
+        }
+    }
+}
+
+/// Reason why costs are bounds: some ranks were not traced.
+fn not_traced(job: &Job) -> Option<String> {
+    let missing = (job.world_size as usize).saturating_sub(job.members.len());
+    let were = if missing == 1 { "was" } else { "were" };
+    (missing > 0).then(|| format!("{missing} of {} ranks {were} not traced", job.world_size))
+}
+
+/// Reason why costs are bounds although all ranks were traced: some ranks were not recorded in all steps, so their work there is unknown.
+fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
+    let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
+    let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();
+    let of = windows.steps.len();
+    match *short.as_slice() {
+        [] => None,
+        [one] => {
+            Some(format!("rank {} was not recorded in {} of {of} steps", job.members[one].rank, lacking(one)))
+        }
+        _ => Some(format!("{} ranks were not recorded in all of {of} steps", short.len())),
+    }
+}

@@ -1,0 +1,145 @@
+//! Names of the delays that the verdict reports.
+//!
+//! Responsible for: delays that slow the job down, as ranks, groups and stages with cause and cost; and unequal sequence lengths instead of
+//! ranks that are late in turn. Excludes ranks without an excess of their own.
+
+use super::cause::CauseClass;
+use super::lengths;
+use super::measured::Measured;
+use super::mending::{Delay, Mending};
+use super::replay::Unrecorded;
+use super::report::Culprit;
+use super::uneven::is_attention;
+use super::verdict::{Kind, Named};
+use crate::certainty::Certainty;
+use crate::workers::Workers;
+use std::collections::BTreeSet;
+
+/// Delays, and their saving in nanoseconds of all steps once the previous ones are removed.
+type Found = (Vec<Delay>, i64);
+
+impl Measured<'_> {
+    /// Delays with savings above `least` nanoseconds, among these members, all links and all stages.
+    pub(super) fn found(&self, order: &[usize], least: i64) -> Vec<Found> {
+        let mending = self.mending;
+        let delays: Vec<Delay> = (order.iter().copied().map(Delay::Member))
+            .chain((0..mending.links.len()).map(Delay::Link))
+            .chain((0..mending.stages.len()).map(Delay::Stage))
+            .collect();
+        let mut found = mending.name(&delays, least);
+        found.extend(mending.together(&found, self.excess, least));
+        if found.is_empty() && self.joined.ranks_missing {
+            found = without_waits_for_unrecorded(mending, self.base, &delays, least);
+        }
+        found
+    }
+
+    /// Delays as ranks, groups and stages. With `bounded`, costs are upper bounds.
+    pub(super) fn named(&self, found: &[Found], culprits: &[Culprit], bounded: bool) -> Vec<Named> {
+        found.iter().map(|(delays, cost)| self.name(delays, *cost, culprits, bounded)).collect()
+    }
+
+    fn name(&self, delays: &[Delay], cost: i64, culprits: &[Culprit], bounded: bool) -> Named {
+        let per_step = |cost: i64| cost as f64 / self.count / 1e9;
+        let members: Vec<usize> = (delays.iter())
+            .filter_map(|delay| if let Delay::Member(member) = delay { Some(*member) } else { None })
+            .collect();
+        let mut cost_s = per_step(cost);
+        if bounded {
+            // Upper bounds are valid for any behaviour of untraced ranks.
+            cost_s = cost_s.max(members.iter().map(|&member| per_step(self.excess[member])).sum());
+        }
+        let certainty = Certainty::bounded(bounded);
+        let of = |kind: Kind, ranks: Vec<u32>, cause: &'static str| Named {
+            kind,
+            ranks,
+            stage: None,
+            cause,
+            cost_s,
+            certainty,
+        };
+        match *delays {
+            [Delay::Link(at)] => {
+                let matching = &self.joined.matching;
+                let communicators = self.mending.links[at].communicators.iter();
+                let members = communicators.flat_map(|&id| &matching.communicators[id as usize].members);
+                let members: BTreeSet<usize> = members.map(|m| m.member as usize).collect();
+                of(Kind::Group, self.ranks_of(members), CauseClass::SlowLink.name())
+            }
+            [Delay::Stage(at)] => {
+                let stage = &self.mending.stages[at];
+                let ranks = self.ranks_of(stage.members.iter().copied());
+                if stage.is_chip() {
+                    of(Kind::Rank, ranks, stage.cause)
+                } else {
+                    Named { stage: Some(stage.stage), ..of(Kind::Stage, ranks, stage.cause) }
+                }
+            }
+            _ => {
+                let ranks = self.ranks_of(members);
+                let first = culprits.iter().find(|one| ranks.contains(&one.rank));
+                of(Kind::Rank, ranks, first.map_or(CauseClass::Unknown.name(), |one| one.cause_name))
+            }
+        }
+    }
+
+    /// Unequal sequence lengths instead of ranks with longer attention. `without` is the time of the steps with all ranks like their peers.
+    pub(super) fn of_lengths(
+        &self,
+        named: &[Named],
+        without: i64,
+        bounded: bool,
+        workers: &impl Workers,
+    ) -> Option<Named> {
+        let (job, names) = (self.job, self.names);
+        // A rank with longer attention only has longer sequences.
+        let of_attention = |one: &Named| {
+            let at = |rank: &u32| job.members.iter().position(|member| member.rank == *rank);
+            one.kind == Kind::Rank
+                && one.cause == CauseClass::SlowChip.name()
+                && one.ranks.iter().filter_map(at).all(|member| {
+                    is_attention(job, names, member, &self.stretches.peers_of(member), self.windows.span())
+                })
+        };
+        // The variation between steps is no threshold here: unequal sequences cause it.
+        if self.base <= without || !named.iter().all(of_attention) {
+            return None;
+        }
+        let cost = lengths::cost(job, names, (self.chains, self.joined), self.base, workers)?;
+        Some(Named {
+            kind: Kind::Group,
+            ranks: self.ranks_of(0..job.members.len()),
+            stage: None,
+            cause: lengths::LENGTHS,
+            cost_s: cost as f64 / self.count / 1e9,
+            certainty: Certainty::bounded(bounded),
+        })
+    }
+
+    fn ranks_of(&self, members: impl IntoIterator<Item = usize>) -> Vec<u32> {
+        let mut ranks: Vec<u32> = members.into_iter().map(|at| self.job.members[at].rank).collect();
+        ranks.sort_unstable();
+        ranks
+    }
+}
+
+/// Removes ranks without an excess over their peers: they are late because of another named one. No accusation without evidence.
+pub(super) fn keep_evident(named: &mut Vec<Named>) {
+    let mut first = true;
+    named.retain(|one| {
+        std::mem::take(&mut first) || one.kind != Kind::Rank || one.cause != CauseClass::Unknown.name()
+    });
+}
+
+/// Delays named if unrecorded ranks are never late. Measured waits for unrecorded ranks stay in a replay, although they may be waits for the
+/// same late rank. If all waits for unrecorded ranks are longer than a delay, an unrecorded rank may be the cause: that delay is not named.
+fn without_waits_for_unrecorded(
+    mending: &Mending<'_>,
+    base: i64,
+    delays: &[Delay],
+    least: i64,
+) -> Vec<(Vec<Delay>, i64)> {
+    let prompt = Mending { unrecorded: Unrecorded::Prompt, ..*mending };
+    let waits = base - prompt.span(&[]);
+    prompt.name(delays, least.max(waits))
+}
