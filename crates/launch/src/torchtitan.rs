@@ -15,7 +15,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keys::OLDER;
+pub(crate) use keys::{OLDER, knows};
 pub use write::TorchtitanWriter;
 
 use crate::document::{self, Data, Document};
@@ -120,11 +120,6 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
         framework_defaults(fields);
     }
     fields.rest(keys::KNOWN);
-}
-
-/// Tests whether a dotted key is known, in its current or an earlier spelling.
-pub(crate) fn knows(path: &str) -> bool {
-    keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
 
 /// Gives the launcher's numbers the values of the script's variables and of Slurm's; one that is known at run time alone is `auto`.

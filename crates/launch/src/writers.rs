@@ -12,23 +12,6 @@ pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
     Some(writer.write(run).inexpressible().cloned().collect())
 }
 
-/// The writer for a software generation, such as `megatron` for `megatron-core-2026`; `None` without a writer.
-pub fn framework_of(software: &str) -> Option<&'static str> {
-    /// Prefixes of generation identifiers, with their writers.
-    const STARTS: &[(&str, &str)] = &[
-        ("megatron-deepspeed", "deepspeed"),
-        ("megatron", "megatron"),
-        ("torchtitan", "torchtitan"),
-        ("deepspeed", "deepspeed"),
-        ("nanotron", "nanotron"),
-        ("fsdp", "accelerate"),
-        ("torchtune", "accelerate"),
-        ("maxtext", "maxtext"),
-    ];
-    let (_, name) = STARTS.iter().find(|(start, _)| software.starts_with(start))?;
-    writers().iter().map(|writer| writer.name()).find(|writer| writer == name)
-}
-
 /// Every writer.
 pub fn writers() -> &'static [&'static dyn Writer] {
     &[
@@ -55,11 +38,23 @@ pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
 #[cfg(test)]
 mod tests {
     use super::writers;
+    use crate::framework_of;
     use crate::writer::TRAIN_ADAPTERS;
 
     #[test]
     fn writers_that_train_adapters_are_known_by_name() {
         let names: Vec<_> = writers().iter().filter(|w| w.trains_adapters()).map(|w| w.name()).collect();
         assert_eq!(names, TRAIN_ADAPTERS);
+    }
+
+    #[test]
+    fn frameworks_of_generations_have_writers() {
+        let all: Vec<_> = writers().iter().map(|writer| writer.name()).collect();
+        for software in ["megatron-core-2026", "fsdp1-2023", "nanotron-2024", "maxtext-tpu", "torchtune-2025"]
+        {
+            let framework = framework_of(software).expect("a framework");
+            assert!(all.contains(&framework), "{software}: {framework}");
+        }
+        assert_eq!(framework_of("unknown"), None);
     }
 }

@@ -3,7 +3,7 @@
 //! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an option. Overrides without a
 //! value in the script stay open. Of several runs the last is read, with a remark. Excludes programs that train nothing.
 
-use super::knows;
+use super::keys::knows;
 use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::shell::{self, Word};

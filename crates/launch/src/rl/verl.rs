@@ -1,7 +1,7 @@
 //! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
 
-use super::Generation;
 use super::common::{adapters, devices, model, offload, overrides, sharing};
+use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::document::{Data, Entry, Spot};

@@ -181,3 +181,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("tee", Ignored),
     ("LOG_RANK", Ignored),
 ];
+
+/// Tests whether a dotted key is known, in its current or an earlier spelling.
+pub(crate) fn knows(path: &str) -> bool {
+    KNOWN.iter().any(|(known, _)| *known == path) || OLDER.iter().any(|(old, _)| *old == path)
+}

@@ -3,6 +3,7 @@
 //! Responsible for: the last command with `--job.config_file`, its values by the shell, and the file that it names. A file that cannot be
 //! opened leaves its settings open.
 
+use super::keys::knows;
 use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document};
@@ -57,7 +58,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         if !pair[1].unknown.is_empty()
             && pair[0].text.starts_with("--")
             && own.contains('.')
-            && super::knows(&own.replace('-', "_"))
+            && knows(&own.replace('-', "_"))
         {
             let why = "has no value in this file, so it is open".to_owned();
             open.push((format!("--{own} {}", pair[1].text), pair[1].line, why));
