@@ -5,8 +5,10 @@
 
 pub(crate) mod fsdp;
 mod keys;
+mod software;
 pub(crate) mod write;
 
+pub(crate) use software::software;
 pub use write::AccelerateWriter;
 
 #[cfg(test)]
@@ -189,12 +191,6 @@ fn of_megatron(fields: &mut Fields<'_>) {
         None => {}
     }
     software(fields, "megatron-core-2024", "Megatron-LM under accelerate");
-}
-
-pub(crate) fn software(fields: &mut Fields<'_>, id: &str, why: &str) {
-    fields.default("plan.software", &id.to_owned(), why);
-    let chosen = format!("inferred: `{id}`, because of {why}");
-    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
 }
 
 fn precision(fields: &mut Fields<'_>) {

@@ -3,8 +3,9 @@
 //! Responsible for: trying every reader, recognizing related files that are not launch files, and the reason
 //! of the result. Ignores file names.
 
-use crate::reader::{Evidence, Strength, readers};
-use crate::{Context, Format, Launch};
+use crate::reader::{Evidence, Strength};
+use crate::readers::readers;
+use crate::{Context, Format, Launch, started};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -34,6 +35,10 @@ pub fn detect(text: &str) -> Vec<Sighting> {
         })
         .collect();
     seen.extend(others(text));
+    if seen.is_empty() {
+        let script = started::recognise(head);
+        seen.extend(script.map(|evidence| Sighting { format: Format::Script, evidence }));
+    }
     seen.sort_by_key(|sighting| std::cmp::Reverse(sighting.evidence.strength));
     seen
 }
@@ -46,8 +51,19 @@ pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
 /// The same with context: variables, arguments of a script, files that it reads.
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
     let format = detect(text).first()?.format;
+    if format == Format::Script {
+        let settings = |text: &str, name: &str| read_settings(text, name, context);
+        return Some(started::read(text, file, context, &settings));
+    }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
     Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
+}
+
+/// Reads the configuration that a script names; `None` for files that hold the settings of a launcher or of sharding alone.
+fn read_settings(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
+    let format = detect(text).first()?.format;
+    let is_part = matches!(format, Format::Script | Format::Accelerate | Format::Deepspeed);
+    if is_part { None } else { read_with(text, file, context) }
 }
 
 /// The start of a text, up to the usual length of configurations.

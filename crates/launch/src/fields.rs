@@ -4,7 +4,7 @@
 //! without effect, not modelled, unknown. Independent of frameworks: a reader provides a table of its keys.
 
 use crate::document::{Data, Document, Entry};
-use crate::{Draft, Format, Launch, RemarkKind};
+use crate::{Draft, Format, Launch, RemarkKind, tuned};
 use railwright_spec::human::shorten;
 use railwright_spec::model::by_name;
 use railwright_spec::problem::{Place, Problem, nearest};
@@ -206,6 +206,12 @@ impl<'a> Fields<'a> {
     pub(crate) fn named_model(&mut self, path: &str, name: &str) {
         if let Ok(model) = by_name(name) {
             self.set("model.name", &model.name, path);
+        } else if let Some(model) = tuned::base(name) {
+            self.set("model.name", &model, path);
+            let message = format!(
+                "not in the catalogue; its name begins with that of `{model}`, whose dimensions are assumed"
+            );
+            self.remark(RemarkKind::Assumed, path, message);
         } else {
             let (source, line) = self.source(path);
             self.draft.unknown_model(name, &source, line);

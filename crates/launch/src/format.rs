@@ -50,6 +50,8 @@ pub enum Format {
     Trace,
     /// MaxText's YAML.
     MaxText,
+    /// A shell script that starts a program with a configuration file.
+    Script,
     /// Output of nccl-tests.
     NcclTests,
     /// Output of `nvidia-smi topo -m`.
@@ -80,6 +82,7 @@ impl Format {
             Self::RunFile => "run-file",
             Self::Trace => "trace",
             Self::MaxText => "max-text",
+            Self::Script => "script",
             Self::NcclTests => "nccl-tests",
             Self::Topology => "topology",
         }
@@ -108,6 +111,7 @@ impl Format {
             Self::RunFile => "a run file",
             Self::Trace => "a profiler's trace",
             Self::MaxText => "a MaxText configuration",
+            Self::Script => "a shell script that starts a program",
             Self::NcclTests => "the output of nccl-tests",
             Self::Topology => "the output of `nvidia-smi topo -m`",
         }

@@ -1,7 +1,7 @@
 //! GPT-NeoX's YAML, which is mostly written as JSON.
 //!
-//! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file. Does not guess the vocabulary,
-//! which depends on the tokenizer.
+//! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file. The vocabulary is that of a
+//! tokenizer with a known name, or open.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ mod tests;
 use crate::document;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed, tokenizers};
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::model::{Activation, NormKind, Position, Style};
 use railwright_spec::plan::{PrecisionPreset, Recompute};
@@ -132,6 +132,18 @@ const HARMLESS: &[&str] = &[
     "config_files",
 ];
 
+/// Sets the vocabulary that the path of the tokenizer's file determines.
+fn vocabulary(fields: &mut Fields<'_>) {
+    let path = "vocab_file";
+    if let Some(rows) = fields.word(path).and_then(|file| tokenizers::rows(&file)) {
+        fields.set("model.vocab", &rows, path);
+        let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
+        return fields.remark(RemarkKind::Assumed, path, message);
+    }
+    let message = "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab";
+    fields.draft.remark(RemarkKind::Unresolved, "vocabulary", None, message);
+}
+
 impl Reader for NeoxReader {
     fn format(&self) -> Format {
         Format::GptNeox
@@ -190,8 +202,7 @@ impl Reader for NeoxReader {
         let drops =
             ["hidden_dropout", "attention_dropout"].map(|path| fields.number(path).unwrap_or(0.0) > 0.0);
         fields.set("plan.dropout", &drops.contains(&true), "hidden_dropout");
-        let message = "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab";
-        fields.draft.remark(RemarkKind::Unresolved, "vocabulary", None, message);
+        vocabulary(&mut fields);
         missing(&mut fields, "GPT-NeoX");
         fields.document.entries.retain(|entry| {
             entry.taken

@@ -30,6 +30,7 @@ mod edit;
 mod fields;
 mod foreign;
 mod format;
+mod framework;
 pub mod gptneox;
 mod hub;
 mod launch;
@@ -44,14 +45,19 @@ mod packed;
 pub mod primus;
 mod python;
 mod reader;
+mod readers;
 pub mod rl;
 mod samples;
 mod shell;
+mod started;
+mod tokenizers;
 pub mod torchtitan;
 pub mod torchtune;
 pub mod trainers;
+mod tuned;
 mod typed;
 mod writer;
+mod writers;
 
 pub use compare::{Comparison, Predicted};
 pub use context::{Context, Files};
@@ -59,12 +65,13 @@ pub use detect::{Sighting, detect, read, read_with};
 pub use draft::Draft;
 pub use edit::{Change, Edited, Refused, edit, unified};
 pub use format::Format;
+pub use framework::framework_of;
 pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};
-pub use reader::{Evidence, Reader, Strength, readers};
+pub use reader::{Evidence, Reader, Strength};
+pub use readers::readers;
 pub use typed::{Typed, typed, words_of};
-pub use writer::{
-    Lost, Writer, Written, WrittenFile, differences, expressible, framework_of, writer_of, writers,
-};
+pub use writer::{Lost, Writer, Written, WrittenFile, differences};
+pub use writers::{expressible, writer_of, writers};
 
 #[cfg(test)]
 mod testing;

@@ -9,6 +9,7 @@ mod model;
 mod script;
 mod write;
 
+pub(crate) use keys::knows;
 pub use write::MaxTextWriter;
 
 #[cfg(test)]
@@ -99,12 +100,6 @@ pub(crate) fn fill(fields: &mut Fields<'_>) {
     batch(fields, &mesh);
     choices(fields);
     software(fields);
-}
-
-/// Tests whether a key is known.
-pub(crate) fn knows(path: &str) -> bool {
-    let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
-    is_axis || keys::KNOWN.iter().any(|(name, _)| *name == path)
 }
 
 /// A file with more keys than this is the base file.

@@ -1,9 +1,6 @@
-//! Interface of readers of launch files, and the list of all of them.
+//! Interface of readers of launch files.
 
-use crate::{
-    Context, Format, Launch, accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, primus, rl,
-    torchtitan, torchtune, trainers,
-};
+use crate::{Context, Format, Launch};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -53,28 +50,4 @@ impl Evidence {
     pub fn new(strength: Strength, why: impl Into<String>) -> Self {
         Self { strength, why: why.into() }
     }
-}
-
-/// Every reader. If two find evidence of equal strength, the earlier one is used.
-pub fn readers() -> &'static [&'static dyn Reader] {
-    &[
-        &megatron::LogReader,
-        // Recipes in Python contain flags of Megatron in their comments.
-        &nemo::BridgeReader,
-        &nemo::NemoReader,
-        &torchtitan::TorchtitanReader,
-        &rl::RlReader,
-        &trainers::TrainersReader,
-        &torchtune::TorchtuneReader,
-        &primus::PrimusReader,
-        &gptneox::NeoxReader,
-        &megatron::ModelArgsReader,
-        &megatron::ScriptReader,
-        &megatron::CommandReader,
-        &megatron::YamlReader,
-        &deepspeed::DeepspeedReader,
-        &nanotron::NanotronReader,
-        &accelerate::AccelerateReader,
-        &maxtext::MaxTextReader,
-    ]
 }

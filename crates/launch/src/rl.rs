@@ -4,6 +4,7 @@
 //! Excludes the time of generation, rewards and log-probabilities: a step here is one update of the actor.
 
 mod common;
+mod generation;
 mod inherit;
 mod nemo;
 mod sft;
@@ -18,10 +19,7 @@ use crate::missing::missing;
 use crate::shell;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use inherit::{Inherited, inherit};
-use railwright_spec::human;
-use railwright_spec::model::by_name;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Bytes;
 
 /// Reads configurations of reinforcement learning.
 #[derive(Clone, Copy, Debug)]
@@ -240,45 +238,4 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
         ));
     }
     Ok((document, unknown, script.open))
-}
-
-/// Memory of the generation engine on a GPU.
-struct Generation<'p> {
-    backend: String,
-    /// The key that represents it in the report.
-    path: &'p str,
-    tensor: u64,
-    /// Share of the memory that weights and the cache of keys and values may take.
-    share: Option<f64>,
-    /// True if it runs on the GPUs that train.
-    is_colocated: bool,
-    /// True if it releases its memory while the actor trains.
-    frees: bool,
-}
-
-impl Generation<'_> {
-    fn remark(&self, fields: &mut Fields<'_>) {
-        let name = fields.draft.spec().model.name.clone();
-        // Served in 16 bits: two bytes of each parameter, cut by tensor parallelism.
-        let weights = name.and_then(|name| by_name(&name).ok()).map(|model| {
-            let bytes = 2.0 * model.parameters().total as f64 / self.tensor.max(1) as f64;
-            format!(", of which the weights take {}", human::bytes(Bytes::new(bytes)))
-        });
-        let weights = weights.unwrap_or_default();
-        let share = self.share.map_or_else(
-            || "a share of a GPU's memory that is not given".to_owned(),
-            |share| format!("up to {:.0}% of a GPU's memory", share * 100.0),
-        );
-        let when = match (self.is_colocated, self.frees) {
-            (false, _) => "on separate GPUs, which are not part of this run",
-            (true, true) => "on the same GPUs, and releases it while the actor trains",
-            (true, false) => {
-                "on the same GPUs at all times: training has only the remaining memory, which the memory \
-                 estimate does not subtract"
-            }
-        };
-        let message =
-            format!("generation with {} at TP {} uses {share}{weights}, {when}", self.backend, self.tensor);
-        fields.remark(RemarkKind::NotModelled, self.path, message);
-    }
 }

@@ -8,6 +8,7 @@
 mod arithmetic;
 mod blocks;
 mod condition;
+mod documents;
 mod expand;
 mod lex;
 mod merge;
@@ -17,6 +18,8 @@ mod run;
 mod start;
 mod substitute;
 mod values;
+
+pub(crate) use documents::documents;
 
 use crate::context::{Context, Sources};
 use std::collections::{BTreeMap, BTreeSet};

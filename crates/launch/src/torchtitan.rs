@@ -9,12 +9,13 @@ mod parallel;
 mod pipeline;
 mod python;
 mod registry;
+mod script;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keys::OLDER;
+pub(crate) use keys::{OLDER, knows};
 pub use write::TorchtitanWriter;
 
 use crate::document::{self, Data, Document};
@@ -70,7 +71,13 @@ impl Reader for TorchtitanReader {
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut recipe = None;
-        let parsed = if registry::is_one(text) {
+        let is_script = !text.trim_start().starts_with('{') && text.contains("--job.config");
+        let started = if is_script { script::read(text, file, context).map_err(|p| vec![p])? } else { None };
+        let mut of_script = None;
+        let parsed = if let Some(started) = started {
+            of_script = Some((started.sources, started.open));
+            Ok((started.document, started.is_whole))
+        } else if registry::is_one(text) {
             registry::read(text, file, context).map(|(document, is_whole, found)| {
                 recipe = Some(found);
                 (document, is_whole)
@@ -82,6 +89,12 @@ impl Reader for TorchtitanReader {
         let mut fields = Fields::new(Format::Torchtitan, file, text, document);
         if let Some(recipe) = &recipe {
             fields.draft.lines_of(recipe.sources.clone());
+        }
+        if let Some((sources, open)) = of_script {
+            fields.draft.lines_of(sources);
+            for (source, line, why) in open {
+                fields.draft.remark(RemarkKind::Unresolved, &source, Some(line), why);
+            }
         }
         fill(&mut fields, is_whole, recipe.is_some());
         if let Some(recipe) = recipe {
@@ -107,11 +120,6 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
         framework_defaults(fields);
     }
     fields.rest(keys::KNOWN);
-}
-
-/// Tests whether a dotted key is known, in its current or an earlier spelling.
-pub(crate) fn knows(path: &str) -> bool {
-    keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
 
 /// Gives the launcher's numbers the values of the script's variables and of Slurm's; one that is known at run time alone is `auto`.

@@ -11,9 +11,11 @@ mod command;
 mod common;
 mod foundry;
 mod keys;
+mod launcher;
 mod litgpt;
 mod openrlhf;
 mod parallel;
+mod purpose;
 mod related;
 mod write;
 mod xtuner;
@@ -23,13 +25,15 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 #[cfg(test)]
 mod tests;
 
+pub(crate) use launcher::processes;
+
 use self::common::{Dialect, is_trainer, named};
 use crate::accelerate::{set_optimizer, software, unpadded};
 use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::narrow::pure;
-use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, samples};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, samples, shell};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -45,6 +49,8 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
 
 /// Trainer configured by a text that is no command, with the evidence.
 fn configuration(text: &str) -> Option<(Dialect, String)> {
+    // A script may write a configuration, and is none.
+    let (text, _) = shell::documents(text);
     let has =
         |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     let all = |keys: &[&str]| keys.iter().all(|key| has(key));
@@ -137,6 +143,8 @@ impl Reader for TrainersReader {
             return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
         };
         let (mut document, unknown) = read.map_err(|problem| vec![problem])?;
+        // An empty key of YAML is as good as absent, also as a section.
+        document.entries.retain(|entry| entry.data != Data::Null);
         related::open(&mut document, file, context);
         let open = document::interpolate(&mut document);
         let mut fields = Fields::new(Format::HfTrainer, file, text, document);
@@ -144,9 +152,8 @@ impl Reader for TrainersReader {
             let message = format!("cannot be resolved, so it is open: {why}");
             fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
         }
-        for (word, line) in unknown {
-            let message = "has no value in this file, so it is open";
-            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+        for (word, line, why) in unknown {
+            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), why);
         }
         fields.document.rename(keys::renamed(dialect));
         fill(&mut fields, dialect);
@@ -190,6 +197,9 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     precision(fields, dialect);
     packing(fields, dialect);
+    if dialect == Dialect::Transformers {
+        purpose::program(fields);
+    }
     let path = "vision_tower";
     if fields.take(path).is_some() {
         fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
@@ -205,7 +215,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::OpenRlhf {
         openrlhf::remarks(fields);
     } else {
-        rewards(fields);
+        purpose::rewards(fields);
     }
     if fields.draft.spec().plan.sequence_length.is_none()
         && !fields.is_auto("max_length")
@@ -214,31 +224,6 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         samples::unknown(&mut fields.draft);
     }
     unpadded(fields);
-}
-
-/// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.
-fn rewards(fields: &mut Fields<'_>) {
-    let generates =
-        ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
-    let prefers = ["beta", "rpo_alpha"].into_iter().find(|key| fields.document.has(key));
-    // The name of the program, where no key of its own is set.
-    let program = fields.word("program").unwrap_or_default().to_ascii_lowercase();
-    let is_named = ["dpo", "kto", "orpo", "simpo", "reward", "_rm"].iter().any(|name| program.contains(name));
-    let prefers = prefers.or_else(|| is_named.then_some("program"));
-    let lengths = (fields.count("max_prompt_length"), fields.count("max_completion_length"));
-    if let Some(path) = generates {
-        let message =
-            "generation, rewards and reference models are not modelled: a step is one update on completions";
-        fields.remark(RemarkKind::NotModelled, path, message);
-        if let (Some(prompt), Some(completion)) = lengths
-            && fields.draft.spec().plan.sequence_length.is_none()
-        {
-            fields.set("plan.sequence_length", &prompt.saturating_add(completion), "max_completion_length");
-        }
-    } else if let Some(path) = prefers {
-        let message = "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound";
-        fields.remark(RemarkKind::NotModelled, path, message);
-    }
 }
 
 fn devices(fields: &mut Fields<'_>) {

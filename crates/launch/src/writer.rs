@@ -1,6 +1,6 @@
-//! Interface of writers of launch files, and the list of all of them.
+//! Interface of writers of launch files, and comparison of plans as they write them.
 
-use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
+use crate::Format;
 use railwright_spec::plan::{Optimizer, Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
@@ -62,23 +62,31 @@ pub trait Writer: Sync {
     }
 }
 
+/// Names of the writers whose files can train adapters.
+pub(crate) const TRAIN_ADAPTERS: [&str; 4] = ["megatron-bridge", "accelerate", "llama-factory", "axolotl"];
+
+/// Names of the writers whose files wrap any module.
+pub(crate) const WRAP_ANY_MODEL: [&str; 2] = ["deepspeed", "accelerate"];
+
+/// Names in quotes.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// The refusal of adapters by a format without them, and of models without a vocabulary by a format for language models.
 fn refusal(name: &str, trains_adapters: bool, wraps_any_model: bool, run: &Run) -> Option<Written> {
     if run.model.vocabulary == 0 && !wraps_any_model {
-        let others = writers().iter().filter(|writer| writer.wraps_any_model());
-        let others = others.map(|writer| format!("`{}`", writer.name())).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "files of `{name}` train language models, and {} has no vocabulary; those of {others} wrap any model",
-            run.model.name
+            "files of `{name}` train language models, and {} has no vocabulary; those of {} wrap any model",
+            run.model.name,
+            quoted(&WRAP_ANY_MODEL)
         );
         return Some(Written::refused(Lost { key: "model".to_owned(), message }));
     }
     if trains_adapters || run.plan.optimizer != Optimizer::Lora {
         return None;
     }
-    let others = writers().iter().filter(|writer| writer.trains_adapters());
-    let others = others.map(|writer| format!("`{}`", writer.name())).collect::<Vec<_>>().join(", ");
-    let message = format!("files of `{name}` train no adapters; those of {others} do");
+    let message = format!("files of `{name}` train no adapters; those of {} do", quoted(&TRAIN_ADAPTERS));
     Some(Written::refused(Lost { key: "plan.optimizer".to_owned(), message }))
 }
 
@@ -144,31 +152,6 @@ impl Lost {
     }
 }
 
-/// Settings of a run that a framework cannot express, by the name of its writer (`megatron`, `torchtitan`,
-/// ...); empty if the exported files match the priced run, `None` for an unknown writer. An entry `model`
-/// means that nothing can be written.
-pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
-    let writer = writers().iter().find(|writer| writer.name() == framework)?;
-    Some(writer.write(run).inexpressible().cloned().collect())
-}
-
-/// The writer for a software generation, such as `megatron` for `megatron-core-2026`; `None` without a writer.
-pub fn framework_of(software: &str) -> Option<&'static str> {
-    /// Prefixes of generation identifiers, with their writers.
-    const STARTS: &[(&str, &str)] = &[
-        ("megatron-deepspeed", "deepspeed"),
-        ("megatron", "megatron"),
-        ("torchtitan", "torchtitan"),
-        ("deepspeed", "deepspeed"),
-        ("nanotron", "nanotron"),
-        ("fsdp", "accelerate"),
-        ("torchtune", "accelerate"),
-        ("maxtext", "maxtext"),
-    ];
-    let (_, name) = STARTS.iter().find(|(start, _)| software.starts_with(start))?;
-    writers().iter().map(|writer| writer.name()).find(|writer| writer == name)
-}
-
 /// Keys of a run file in which two plans differ, such as `plan.micro_batch`; empty for equal plans. Choices without effect, such as
 /// sequence parallelism on one tensor-parallel rank, do not count.
 pub fn differences(a: &Plan, b: &Plan) -> Vec<String> {
@@ -206,27 +189,4 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
         plan.overlap.parameter_gather = false;
     }
     plan
-}
-
-/// Every writer.
-pub fn writers() -> &'static [&'static dyn Writer] {
-    &[
-        &megatron::FlagsWriter,
-        &torchtitan::TorchtitanWriter,
-        &deepspeed::DeepspeedWriter,
-        &nanotron::NanotronWriter,
-        &nemo::BridgeWriter,
-        &accelerate::AccelerateWriter,
-        &maxtext::MaxTextWriter,
-        &trainers::LlamaFactoryWriter,
-        &trainers::AxolotlWriter,
-    ]
-}
-
-/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: `None` for those without a writer.
-pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
-    if format == Format::HfTrainer {
-        return trainers::writer_of(text);
-    }
-    writers().iter().copied().find(|writer| writer.format() == format)
 }

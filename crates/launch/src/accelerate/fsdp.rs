@@ -2,7 +2,7 @@
 //!
 //! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that must contain all processes.
 
-use super::software;
+use super::software::software;
 use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::plan::{ContextKind, Recompute, Sharding};

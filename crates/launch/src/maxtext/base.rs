@@ -32,6 +32,10 @@ pub(super) fn fill(document: &mut Document) {
             document.entries.push(Entry { name, ..entry });
         }
     }
+    if document.get("dtype").is_none() {
+        let entry = Entry::new("dtype".to_owned(), Data::Text("bfloat16".to_owned()), Spot::default());
+        document.entries.push(Entry { name: "base.yml: dtype".to_owned(), ..entry });
+    }
 }
 
 /// Exponents of two that a scale of `2^n` multiplies dimensions by: width, heads and MLP, layers.

@@ -74,3 +74,9 @@ pub(super) const KNOWN: &[Known] = &[
     ("learning_rate", Ignored),
     ("base_config", Ignored),
 ];
+
+/// Tests whether a key is known.
+pub(crate) fn knows(path: &str) -> bool {
+    let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
+    is_axis || KNOWN.iter().any(|(name, _)| *name == path)
+}

@@ -3,7 +3,7 @@
 //! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an option. Overrides without a
 //! value in the script stay open. Of several runs the last is read, with a remark. Excludes programs that train nothing.
 
-use super::knows;
+use super::keys::knows;
 use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::shell::{self, Word};
@@ -51,12 +51,21 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     let starting = found.iter().filter(|words| starts(words).is_some());
     let commands = starting.map(|words| texts(words)).collect::<BTreeSet<_>>().len();
     let (mut document, mut open) = (Document::default(), Vec::new());
+    let mut sources = script.sources;
     for word in *words {
         let Some((name, value)) = assignment(word) else { continue };
         let spot = Spot { line: word.line, column: 0 };
         let data = if word.unknown.is_empty() && value.is_empty() {
-            // A variable of the environment that is not given.
-            if knows(name) {
+            // A variable of the environment that is not given, unless the file itself has an empty value.
+            let is_literal = ["\"\"", "''"].iter().any(|empty| {
+                let written = format!("{name}={empty}");
+                sources.around(word.line).first().is_some_and(|(text, first)| {
+                    text.lines()
+                        .nth(word.line.saturating_sub(*first))
+                        .is_some_and(|line| line.contains(&written))
+                })
+            });
+            if knows(name) && !is_literal {
                 open.push((word.text.clone(), word.line));
             }
             continue;
@@ -72,7 +81,6 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
     let line = words.first().map_or(0, |word| word.line);
-    let mut sources = script.sources;
     let mut undecided = script.open;
     let is_file = |word: &&Word| {
         let path = std::path::Path::new(&word.text);
@@ -159,6 +167,15 @@ fn starts(words: &[Word]) -> Option<bool> {
         !text.contains('=') && text.contains("maxtext") && !text.contains(".yml")
     });
     let names: Vec<String> = programs.map(|word| word.text.to_ascii_lowercase()).collect();
+    // Programs without the package's name in their path: `../../inference_microbenchmark.py`.
+    let serves = |word: &&Word| {
+        let name = word.text.rsplit('/').next().unwrap_or_default();
+        !name.contains('=')
+            && name.strip_suffix(".py").is_some_and(|stem| stem.starts_with("inference") || stem == "decode")
+    };
+    if words.iter().any(|word| serves(&word)) {
+        return Some(false);
+    }
     (!names.is_empty()).then(|| {
         names.iter().any(|name| {
             name.rsplit(['.', '/']).take(3).any(|part| part.starts_with("train") || part == "sft_trainer")

@@ -5,26 +5,8 @@
 
 use super::hybrid;
 use super::meaning::Filler;
-use crate::RemarkKind;
-use railwright_spec::model::{Activation, NormKind, Position, by_name};
-
-/// Vocabularies that belong to a kind of tokenizer, or to a name in the path of its file.
-const VOCABULARIES: &[(&str, u64)] = &[
-    ("GPT2BPETokenizer", 50_257),
-    ("Llama2Tokenizer", 32_000),
-    ("Llama-2", 32_000),
-    ("Llama-3", 128_256),
-    ("llama3", 128_256),
-    ("Mixtral-8x7B", 32_000),
-    ("Mixtral-8x22B", 32_768),
-    ("Mistral-7B-v0.3", 32_768),
-    ("Mistral-7B", 32_000),
-    ("Qwen2.5", 151_936),
-    ("Qwen2", 151_936),
-    ("Qwen3", 151_936),
-    ("DeepSeek-V3", 129_280),
-    ("DeepSeek-V2", 102_400),
-];
+use crate::{RemarkKind, tokenizers};
+use railwright_spec::model::{Activation, NormKind, Position};
 
 /// Reads the model; gives its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
@@ -224,14 +206,7 @@ fn position(f: &mut Filler<'_>) {
 pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
     let (rows, field) = ["tokenizer_model", "tokenizer_type"]
         .into_iter()
-        .find_map(|field| {
-            let word = f.arguments.word(field)?.to_lowercase();
-            // A tokenizer is mostly named by the model that it belongs to.
-            let of_model =
-                word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary);
-            let known = || VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
-            Some((of_model.or_else(|| known().map(|(_, rows)| *rows))?, field))
-        })
+        .find_map(|field| Some((tokenizers::rows(&f.arguments.word(field)?)?, field)))
         .or_else(|| {
             // Merges are only of byte-pair encodings; these files are those of GPT-2.
             let is_gpt2 = f.arguments.word("vocab_file").is_some_and(|file| file.contains("gpt2-vocab.json"));

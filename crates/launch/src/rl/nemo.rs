@@ -1,7 +1,7 @@
 //! NeMo-RL: the policy under DTensor (FSDP2) or Megatron.
 
-use super::Generation;
 use super::common::{devices, ends, model};
+use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::adapter;

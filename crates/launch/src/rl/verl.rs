@@ -1,7 +1,7 @@
 //! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
 
-use super::Generation;
 use super::common::{adapters, devices, model, offload, overrides, sharing};
+use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::document::{Data, Entry, Spot};
@@ -29,7 +29,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("actor_rollout_ref.actor.strategy", Read),
     ("actor_rollout_ref.actor.ppo_mini_batch_size", Read),
     ("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", Read),
-    ("actor_rollout_ref.actor.ppo_micro_batch_size", Ignored),
+    ("actor_rollout_ref.actor.ppo_micro_batch_size", Read),
     ("actor_rollout_ref.actor.use_dynamic_bsz", Read),
     ("actor_rollout_ref.actor.ppo_max_token_len_per_gpu", Read),
     ("actor_rollout_ref.actor.ulysses_sequence_parallel_size", Read),
@@ -230,6 +230,25 @@ fn batch(fields: &mut Fields<'_>) {
         }
     } else if let Some(count) = count {
         fields.set("plan.micro_batch", &count, micro);
+    } else if fields.document.get(micro).is_none_or(|entry| entry.data == Data::Null) {
+        older_micro_batch(fields);
+    }
+}
+
+/// The older key has the samples of all replicas together (`verl/workers/fsdp_workers.py`): FSDP's ranks, each sequence's ranks once.
+fn older_micro_batch(fields: &mut Fields<'_>) {
+    let path = "actor_rollout_ref.actor.ppo_micro_batch_size";
+    let is_fsdp = fields
+        .document
+        .get("actor_rollout_ref.actor.strategy")
+        .is_none_or(|entry| entry.data.shown().starts_with("fsdp"));
+    let Some(all) = fields.count(path).filter(|&all| all > 0 && is_fsdp) else { return };
+    let shared = shared(fields).max(1);
+    let Some(replicas) = fields.draft.spec().cluster.devices.map(|devices| devices / shared) else { return };
+    if replicas > 0 && all >= replicas {
+        fields.set("plan.micro_batch", &(all / replicas), path);
+        let message = format!("samples of all {replicas} replicas together, in older versions of verl");
+        fields.remark(RemarkKind::Assumed, path, message);
     }
 }
 

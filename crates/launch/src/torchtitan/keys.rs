@@ -6,6 +6,8 @@ use Meaning::{Ignored, Key, Lost, Read};
 /// Keys of older versions and their current names.
 pub(crate) const OLDER: &[(&str, &str)] = &[
     ("training.batch_size", "training.local_batch_size"),
+    // Of forks.
+    ("training.grad_accumulation_steps", "training.gradient_accumulation_steps"),
     ("training.data_parallel_degree", "parallelism.data_parallel_shard_degree"),
     ("training.data_parallel_replicate_degree", "parallelism.data_parallel_replicate_degree"),
     ("training.data_parallel_shard_degree", "parallelism.data_parallel_shard_degree"),
@@ -50,6 +52,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("model.config_name", Read),
     ("model.converters", Read),
     ("training.local_batch_size", Read),
+    ("training.gradient_accumulation_steps", Read),
     ("training.global_batch_size", Read),
     ("training.num_tokens_per_microbatch_per_dp_rank", Read),
     ("training.num_tokens_per_train_step", Read),
@@ -178,3 +181,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("tee", Ignored),
     ("LOG_RANK", Ignored),
 ];
+
+/// Tests whether a dotted key is known, in its current or an earlier spelling.
+pub(crate) fn knows(path: &str) -> bool {
+    KNOWN.iter().any(|(known, _)| *known == path) || OLDER.iter().any(|(old, _)| *old == path)
+}

@@ -277,6 +277,11 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
             passes(fields, path, local.filter(|_| pipeline > 1), data, global);
             fields.set("plan.global_batch", &global, path);
         }
+    } else if let (Some(steps), Some(count)) =
+        (fields.count("training.gradient_accumulation_steps").filter(|&steps| steps > 0), per_pass)
+    {
+        let path = "training.gradient_accumulation_steps";
+        fields.set("plan.micro_batches", &count.saturating_mul(steps), path);
     } else if let Some(count) = per_pass.filter(|_| is_whole || global.is_some()) {
         let why = "one local batch per rank and step, as no global batch is set";
         fields.default("plan.micro_batches", &count, why);

@@ -9,10 +9,16 @@ use crate::document::Data;
 use crate::fields::Fields;
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 
+/// Flags of scripts that train adapters; the last two on quantized weights.
+const SWITCHES: [&str; 6] = ["use_peft", "use_lora", "lora_enable", "enable_lora", "q_lora", "use_qlora"];
+
+/// Flags of scripts for the shape of adapters.
+const SHAPES: [&str; 5] = ["lora_r", "lora_rank", "lora_alpha", "lora_target", "lora_target_modules"];
+
 pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     let path = "finetuning_type";
     let word = fields.word(path).map(|word| word.to_ascii_lowercase());
-    let peft = fields.flag("use_peft");
+    let switch = SWITCHES.into_iter().filter(|switch| fields.flag(switch) == Some(true)).last();
     let method = match (dialect, word) {
         (_, Some(word)) => Some(word),
         (Dialect::LlamaFactory | Dialect::Swift, None) if !fields.is_auto(path) => {
@@ -20,9 +26,13 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             adapter::lora(&mut fields.draft, &why, None);
             None
         }
-        (_, None) if peft == Some(true) => {
-            let (source, line) = fields.source("use_peft");
+        (_, None) if switch.is_some() => {
+            let (source, line) = fields.source(switch.unwrap_or_default());
             adapter::lora(&mut fields.draft, &source, line);
+            None
+        }
+        (Dialect::Transformers, None) => {
+            shaped(fields);
             None
         }
         _ => None,
@@ -48,8 +58,11 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         }
     }
     shape(fields, dialect);
-    quantized(fields, method.as_deref() == Some("qlora"));
-    for path in ["use_galore", "use_badam", "use_apollo", "use_llama_pro", "unfrozen_parameters"] {
+    let is_qlora = matches!(switch, Some("q_lora" | "use_qlora"));
+    quantized(fields, is_qlora || method.as_deref() == Some("qlora"));
+    for path in
+        ["use_galore", "use_badam", "use_adam_mini", "use_apollo", "use_llama_pro", "unfrozen_parameters"]
+    {
         let entry = fields.take(path);
         if entry.is_some_and(|entry| entry.data != Data::Flag(false)) {
             let message =
@@ -57,11 +70,47 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
-    for path in ["freeze_vision_tower", "freeze_multi_modal_projector", "freeze_language_model"] {
+    frozen(fields);
+}
+
+/// A script without a switch trains adapters if it sets their shape or if its name contains their name, and no switch is off.
+fn shaped(fields: &mut Fields<'_>) {
+    if SWITCHES.iter().any(|switch| fields.document.has(switch)) {
+        return;
+    }
+    let is_zero = |fields: &mut Fields<'_>, path: &str| fields.count(path) == Some(0);
+    if is_zero(fields, "lora_r") || is_zero(fields, "lora_rank") {
+        return;
+    }
+    let program = fields.word("program").unwrap_or_default().to_ascii_lowercase();
+    let is_named = program.split_whitespace().next().is_some_and(|name| name.contains("lora"));
+    let shape = SHAPES.into_iter().find(|path| fields.document.has(path));
+    let Some(path) = shape.or_else(|| is_named.then_some("program")) else { return };
+    let (source, line) = fields.source(path);
+    adapter::lora(&mut fields.draft, &source, line);
+    let message = "nothing else enables adapters: they are assumed to be trained, not all parameters";
+    fields.remark(RemarkKind::Assumed, path, message);
+}
+
+/// Parts of a model with towers that are not trained.
+fn frozen(fields: &mut Fields<'_>) {
+    for path in ["freeze_vision_tower", "freeze_multi_modal_projector"] {
         if fields.flag(path) == Some(true) {
             let message = "frozen parts are not modelled: they are estimated as trained";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
+    }
+    // InternVL's `freeze_backbone` is the vision tower if `freeze_llm` is set too; LLaVA's is the language model.
+    let backbone = if fields.document.has("freeze_llm") { None } else { Some("freeze_backbone") };
+    let switches = ["freeze_language_model", "freeze_llm", "tune_mm_mlp_adapter"].into_iter().chain(backbone);
+    let switch = switches.filter(|path| fields.flag(path) == Some(true)).last();
+    let parts = "mm_tunable_parts";
+    let excludes =
+        fields.words(parts).is_some_and(|all| !all.iter().any(|part| part.contains("language_model")));
+    if let Some(path) = switch.or_else(|| excludes.then_some(parts)) {
+        let message = "the language model is frozen, which is not modelled: it is estimated as trained, an \
+            upper bound of time and memory";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
 
@@ -73,6 +122,13 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
         fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
     }
     let targets = ["lora_target", "lora_target_modules", "target_modules"];
+    if dialect == Dialect::Transformers
+        && is_lora
+        && !SHAPES[..2].iter().any(|path| fields.document.has(path))
+    {
+        let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_rank", None, message);
+    }
     let usual = match dialect {
         Dialect::LlamaFactory | Dialect::Swift => adapter::ALL_OF_RANK_8,
         _ => adapter::PEFT,
@@ -87,7 +143,8 @@ fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {
             found.get_or_insert((path, bits.to_owned()));
         }
     }
-    for path in ["quantization_bit", "quant_bits"] {
+    // LLaVA's and QLoRA's `bits` is 16 by default.
+    for path in ["quantization_bit", "quant_bits", "bits"] {
         if let Some(bits) = fields.count(path).filter(|&bits| bits > 0 && bits < 16) {
             found.get_or_insert((path, bits.to_string()));
         }

@@ -1,19 +1,16 @@
 //! Commands of a script that start a trainer.
 //!
-//! Responsible for: finding the command, its flags as keys, and the ranks, files and formats of its launcher (`torchrun`, `deepspeed`,
-//! `accelerate launch`). Runs nothing.
+//! Responsible for: finding the command, and its flags as keys. Runs nothing.
 
 use super::common::{Dialect, put};
 use super::keys;
+use super::launcher::{NO_VALUE, Unknown, flag, launcher};
 use crate::Context;
 use crate::document::{self, Data, Document};
 use crate::megatron::Batch;
-use crate::shell::{self, Command, Word};
+use crate::shell::{self, Command, Why, Word};
 use railwright_spec::problem::Problem;
 use std::path::Path;
-
-/// Settings with an unknown variable, with their lines.
-pub(super) type Unknown = Vec<(String, usize)>;
 
 /// Programs with the following words that train; `swift infer`, `swift export` and similar ones do not.
 const PROGRAMS: &[(&str, &[&str], Dialect)] = &[
@@ -38,30 +35,22 @@ const SCRIPTS: &[(&str, Dialect)] = &[
 
 /// Flags of a script on Transformers' arguments: the micro-batch, and names of the model.
 const MICRO_BATCH: &str = "per_device_train_batch_size";
-const MODELS: [&str; 4] = ["model_name_or_path", "model_name", "model_id", "model"];
+const MODELS: [&str; 7] = [
+    "model_name_or_path",
+    "model_name",
+    "model_id",
+    "model",
+    "model_path",
+    "base_model",
+    "pretrained_model_name_or_path",
+];
+
+/// Flags of PaddleNLP, whose trainer has names of Transformers with other settings of its own.
+const PADDLE: [&str; 3] = ["tensor_parallel_degree", "pipeline_parallel_degree", "sharding_parallel_degree"];
 
 /// Modules that start other programs.
 const LAUNCHERS: [&str; 4] =
     ["torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed"];
-
-/// Flags of launchers, and the keys that they become.
-const RANKS: &[(&str, &str)] = &[
-    ("nproc_per_node", "NPROC_PER_NODE"),
-    ("num_gpus", "NPROC_PER_NODE"),
-    ("gpus", "gpus"),
-    ("nnodes", "NNODES"),
-    ("num_nodes", "NNODES"),
-    ("num_processes", "num_processes"),
-    ("config_file", "accelerate"),
-    ("mixed_precision", "mixed_precision"),
-    ("zero_stage", "deepspeed_config.zero_stage"),
-    ("deepspeed_config_file", "deepspeed"),
-];
-
-/// The name of a flag as its parser has it.
-fn flag(word: &Word) -> Option<String> {
-    Some(word.text.strip_prefix("--")?.split('=').next()?.replace('-', "_"))
-}
 
 /// The trainer that words start, the index of its first argument, and the words that name it.
 fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
@@ -91,7 +80,7 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
     let program = script.or(module.map(|index| index + 1))?;
     let behind = words.get(program + 1..)?;
     let has = |name: &str| behind.iter().any(|word| flag(word).as_deref() == Some(name));
-    if !MODELS.iter().any(|name| has(name)) {
+    if PADDLE.iter().any(|name| has(name)) {
         return None;
     }
     let is_factory = has("stage") && (has("finetuning_type") || has("cutoff_len"));
@@ -101,8 +90,9 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
 
 /// The trainer that a script starts, and why.
 pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
+    let (outer, _) = shell::documents(text);
     let is_yaml =
-        text.lines().any(|line| line.starts_with("model_name_or_path:") || line.starts_with("base_model:"));
+        outer.lines().any(|line| line.starts_with("model_name_or_path:") || line.starts_with("base_model:"));
     let marks = PROGRAMS.iter().map(|(name, ..)| *name).chain(SCRIPTS.iter().map(|(name, _)| *name));
     let has_mark = marks.into_iter().any(|mark| text.contains(mark))
         || text.contains("--per_device_train_batch_size")
@@ -121,7 +111,14 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
 /// The commands that start a trainer: those of the script, or else those in a variable.
 fn started(script: &shell::Script) -> Vec<(Command, (Dialect, usize, String))> {
     let known = |command: Command| Some((command.clone(), start(&command.words)?));
-    let found: Vec<_> = script.commands.iter().cloned().filter_map(known).collect();
+    let found: Vec<_> = script
+        .commands
+        .iter()
+        .filter_map(|command| {
+            known(command.clone())
+                .or_else(|| alternatives(script, command).into_iter().filter_map(known).next_back())
+        })
+        .collect();
     if !found.is_empty() {
         return found;
     }
@@ -143,6 +140,30 @@ fn started(script: &shell::Script) -> Vec<(Command, (Dialect, usize, String))> {
     held.collect()
 }
 
+/// The commands of a word that an undecided branch sets: `$header` as `srun torchrun ...` or as `torchrun ...`.
+fn alternatives(script: &shell::Script, command: &Command) -> Vec<Command> {
+    let either = |word: &Word| {
+        word.unknown.iter().find_map(|unknown| match unknown.why {
+            Why::Either(index) if unknown.text == word.text => Some(index),
+            _ => None,
+        })
+    };
+    let Some((at, index)) = command.words.iter().enumerate().find_map(|(at, word)| Some((at, either(word)?)))
+    else {
+        return Vec::new();
+    };
+    let Some(choice) = script.choices.get(index) else { return Vec::new() };
+    let (before, behind) = command.words.split_at(at);
+    choice
+        .alternatives
+        .iter()
+        .map(|words| {
+            let words = before.iter().chain(words).chain(behind.iter().skip(1)).cloned().collect();
+            Command { words, conditional: Some(choice.line), ..command.clone() }
+        })
+        .collect()
+}
+
 /// Keys of the command, and those without a value.
 pub(super) fn parse(
     dialect: Dialect,
@@ -161,10 +182,15 @@ pub(super) fn parse(
         return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
     if count > 1 {
-        unknown.push((format!("{count} commands start a trainer; the last is read"), command.line));
+        let why = format!("{count} commands start a trainer; the last is read");
+        unknown.push(("the script".to_owned(), command.line, why));
+    }
+    if let Some(line) = command.conditional {
+        let why = "depends on a condition that only a run decides; the last alternative is read";
+        unknown.push(("the command".to_owned(), line, why.to_owned()));
     }
     for (line, what, why) in &script.open {
-        unknown.push((format!("{what}: {why}"), *line));
+        unknown.push((what.clone(), *line, why.clone()));
     }
     put(&mut document, "program", Data::Text(name), command.line);
     let (before, behind) = command.words.split_at(first.min(command.words.len()));
@@ -185,44 +211,6 @@ pub(super) fn parse(
         }
     }
     Ok((document, unknown))
-}
-
-/// Reads the words of a launcher; assignments before it are settings too.
-fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
-    let is_accelerate =
-        words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));
-    if is_accelerate {
-        put(document, "accelerate", Data::Flag(true), words.first().map_or(0, |word| word.line));
-    }
-    for (index, word) in words.iter().enumerate() {
-        let Some(name) = flag(word) else {
-            if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
-                put(document, name, Data::of_word(value), word.line);
-            }
-            continue;
-        };
-        let (value, place) = match word.text.split_once('=') {
-            Some((_, value)) => (value.to_owned(), word),
-            None => match words.get(index + 1) {
-                Some(next) => (next.text.clone(), next),
-                None => continue,
-            },
-        };
-        let key = match RANKS.iter().find(|(known, _)| *known == name) {
-            Some((_, key)) => (*key).to_owned(),
-            None if name.starts_with("fsdp_") => format!("fsdp_config.{name}"),
-            None if name.starts_with("offload_") => format!("deepspeed_config.{name}"),
-            None => continue,
-        };
-        // Numbers of nodes may be a range, and `gpu` or `auto` is the number of the machine.
-        let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes" | "gpus");
-        if !place.unknown.is_empty() || (is_number && value.parse::<u64>().is_err()) {
-            unknown.push((format!("--{name} {value}"), word.line));
-            put(document, &key, Data::Text("auto".to_owned()), word.line);
-        } else {
-            put(document, &key, Data::of_word(&value), word.line);
-        }
-    }
 }
 
 fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
@@ -260,7 +248,7 @@ fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
                 {
                     put(document, &name, Data::Text(tail.to_owned()), word.line);
                 } else if keys::is_known(&name) {
-                    unknown.push((format!("--{name} {value}"), word.line));
+                    unknown.push((format!("--{name} {value}"), word.line, NO_VALUE.to_owned()));
                     // `auto` keeps a value open, so that no default is stated for it.
                     if !matches!(name.as_str(), "bf16" | "fp16") {
                         put(document, &name, Data::Text("auto".to_owned()), word.line);

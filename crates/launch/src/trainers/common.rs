@@ -64,7 +64,8 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     let stem =
         ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
             .iter()
-            .fold(name.to_owned(), |name, end| name.replace(end, ""));
+            // ModelScope's cache writes the point of `1.5B` as three underscores.
+            .fold(name.replace("___", "."), |name, end| name.replace(end, ""));
     fields.named_model(path, &stem);
 }
 

@@ -1,0 +1,176 @@
+//! Shell scripts that start a program which no reader knows by its flags: the configuration that they name, with the launcher's ranks.
+//!
+//! Responsible for: the settings of the named file as those of the script, and its other arguments, which are listed. A script without
+//! such a file is refused with the name of its program.
+
+mod start;
+
+use self::start::{LAUNCHERS, Start, find, is_script, value};
+use crate::context::Context;
+use crate::megatron::Batch;
+use crate::shell::{self, Script, Word};
+use crate::trainers;
+use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
+use railwright_spec::human::shorten;
+use railwright_spec::problem::{Place, Problem};
+use railwright_spec::run::Value;
+
+/// Reads a file of settings; `None` if its format is unknown.
+pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str) -> Option<Result<Launch, Vec<Problem>>>;
+
+/// Where the settings are: in a file, or in the script, which writes it.
+enum Owner {
+    File(String),
+    Script {
+        /// The line before them.
+        before: usize,
+    },
+}
+
+impl Owner {
+    fn name<'a>(&'a self, script: &'a str) -> &'a str {
+        match self {
+            Self::File(name) => name,
+            Self::Script { .. } => script,
+        }
+    }
+}
+
+/// The evidence for a script that starts a program.
+pub(crate) fn recognise(text: &str) -> Option<Evidence> {
+    let has_mark = LAUNCHERS.iter().any(|name| text.contains(name)) || text.contains("python");
+    if !has_mark || !is_script(&shell::documents(text).0) {
+        return None;
+    }
+    let script = shell::read_alone(text);
+    let start = find(&script)?;
+    Some(Evidence::new(Strength::Weak, format!("the command `{}`", start.name())))
+}
+
+/// Reads the configuration that the script's command names.
+pub(crate) fn read(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    inner: Inner<'_>,
+) -> Result<Launch, Vec<Problem>> {
+    let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
+    let refused = |message: String, hint: &str, line: usize| {
+        let place = Place { file: file.to_owned(), line: Some(line), ..Place::default() };
+        let problem = Problem::new(message).hint(hint);
+        vec![Problem { place: Some(Box::new(place)), ..problem }]
+    };
+    let Some(start) = find(&script) else {
+        return Err(refused("no command in this file starts a program".to_owned(), "pass the script", 1));
+    };
+    let program = shorten(start.name());
+    let (_, written) = shell::documents(text);
+    let line = script.sources.place(start.line).1;
+    let mut why = None;
+    for at in start.files() {
+        let word = &start.arguments()[at];
+        let (path, shown) = (path_of(word), shorten(value(word)));
+        let opened =
+            context.open(&path, file).map(|(name, text)| (Owner::File(name), text)).or_else(|reason| {
+                let of_script = written.iter().find(|own| !own.path.is_empty() && own.path == path);
+                of_script.map(|own| (Owner::Script { before: own.before }, own.text.clone())).ok_or(reason)
+            });
+        let found = match opened {
+            Ok((owner, text)) => {
+                inner(&text, owner.name(file)).map(|launch| (owner, launch)).ok_or_else(|| {
+                    format!("this script starts `{program}` with `{shown}`, which has an unknown format")
+                })
+            }
+            Err(reason) => {
+                Err(format!("this script starts `{program}` with the configuration `{shown}`: {reason}"))
+            }
+        };
+        match found {
+            Ok((owner, launch)) => return Ok(combined(launch?, file, &owner, &script, &start, at)),
+            Err(reason) => drop(why.get_or_insert(reason)),
+        }
+    }
+    let none = || {
+        format!("this script starts `{program}`, which is no known trainer and names no known configuration")
+    };
+    Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))
+}
+
+/// The path of a file of settings; the unknown folder before it is one of another machine.
+fn path_of(word: &Word) -> String {
+    word.unknown.iter().fold(value(word).to_owned(), |path, unknown| path.replace(&unknown.text, "/unknown"))
+}
+
+/// The launch of a configuration as one of the script that names it.
+fn combined(
+    mut launch: Launch,
+    file: &str,
+    settings: &Owner,
+    script: &Script,
+    start: &Start<'_>,
+    used: usize,
+) -> Launch {
+    launch.format = Format::Script;
+    file.clone_into(&mut launch.file);
+    let owner = |own: &mut Option<String>, line: &mut Option<usize>| {
+        if let (Some(line), None) = (line, &own) {
+            match settings {
+                Owner::File(name) => *own = Some(name.clone()),
+                Owner::Script { before } => *line = line.saturating_add(*before),
+            }
+        }
+    };
+    for Origin { file, line, .. } in &mut launch.origins {
+        owner(file, line);
+    }
+    for Open { file, line, .. } in &mut launch.open {
+        owner(file, line);
+    }
+    for Remark { file, line, .. } in &mut launch.remarks {
+        owner(file, line);
+    }
+    let place = |line: usize| {
+        let (file, line) = script.sources.place(line);
+        (Some(line), file)
+    };
+    let mut remark = |kind: RemarkKind, source: String, line: usize, message: String| {
+        let (line, file) = place(line);
+        launch.remarks.push(Remark { kind, source, line, message, file });
+    };
+    if let Some((devices, source, line)) = trainers::processes(&start.words[..start.program]) {
+        match launch.spec.cluster.devices {
+            Some(own) if own != devices => {
+                let message =
+                    format!("starts {devices} processes; the configuration is for {own}, which is used");
+                remark(RemarkKind::Conflict, source, line, message);
+            }
+            Some(_) => {}
+            None => {
+                let key = "cluster.devices";
+                let (line, file) = place(line);
+                if launch.spec.set_at(key, &Value::Integer(devices as i64), Place::default()).is_ok() {
+                    launch.open.retain(|open| open.key != key);
+                    launch.remarks.retain(|remark| remark.message != ONLY_DEVICES);
+                    let value = devices.to_string();
+                    launch.origins.push(Origin { key: key.to_owned(), value, source, line, file });
+                }
+            }
+        }
+    }
+    let arguments = start.arguments();
+    let flag = used.checked_sub(1).filter(|&at| arguments[at].text.starts_with('-'));
+    for (at, word) in arguments.iter().enumerate() {
+        let is_setting = word.text.starts_with("--") || word.text.contains('=');
+        if is_setting && at != used && Some(at) != flag {
+            let message = "is not read: the setting of the configuration is used".to_owned();
+            let (line, file) = place(word.line);
+            let source = shorten(&word.text);
+            launch.remarks.push(Remark { kind: RemarkKind::Unresolved, source, line, message, file });
+        }
+    }
+    launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
+    launch
+}
+
+/// The remark of a configuration in which the number of devices alone is missing.
+const ONLY_DEVICES: &str = "this file does not set the number of devices (`--gpus`)";

@@ -1,0 +1,95 @@
+//! The command of a script that starts a program.
+//!
+//! Responsible for: launchers, the program after them, and files of settings among its arguments.
+
+use crate::shell::{Script, Word};
+use std::path::Path;
+
+/// Programs that start a trainer on several devices.
+pub(super) const LAUNCHERS: [&str; 8] = [
+    "torchrun",
+    "deepspeed",
+    "composer",
+    "axolotl",
+    "torch.distributed.run",
+    "torch.distributed.launch",
+    "accelerate",
+    "accelerate.commands.launch",
+];
+
+/// Endings of files of settings.
+const SETTINGS: [&str; 3] = ["yaml", "yml", "toml"];
+
+/// A command of a script.
+pub(super) struct Start<'a> {
+    pub(super) words: &'a [Word],
+    /// Index of the program.
+    pub(super) program: usize,
+    pub(super) line: usize,
+}
+
+impl Start<'_> {
+    pub(super) fn name(&self) -> &str {
+        self.words[self.program].text.rsplit('/').next().unwrap_or_default()
+    }
+
+    pub(super) fn arguments(&self) -> &[Word] {
+        &self.words[self.program + 1..]
+    }
+
+    /// Indices of the arguments that name a file of settings.
+    pub(super) fn files(&self) -> Vec<usize> {
+        let is_file = |word: &Word| {
+            let end = Path::new(value(word)).extension().and_then(|end| end.to_str());
+            end.is_some_and(|end| SETTINGS.contains(&end))
+        };
+        (0..self.arguments().len()).filter(|&at| is_file(&self.arguments()[at])).collect()
+    }
+}
+
+/// A word, or what follows its equals sign.
+pub(super) fn value(word: &Word) -> &str {
+    word.text.split_once('=').map_or(word.text.as_str(), |(_, value)| value).trim_matches(['"', '\''])
+}
+
+/// Tests whether a text can be a shell script: the lines of configurations and programs look otherwise.
+pub(super) fn is_script(text: &str) -> bool {
+    let first = text.lines().map(str::trim_end).find(|line| !line.is_empty()).unwrap_or_default();
+    if first.starts_with("#!") {
+        return first.contains("sh");
+    }
+    let is_key = |line: &str| {
+        line.split_once(':').is_some_and(|(name, rest)| {
+            (rest.is_empty() || rest.starts_with(' '))
+                && !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
+        })
+    };
+    !text.lines().any(|line| {
+        ["import ", "from ", "def ", "class ", "{", "<", "[", "- "]
+            .iter()
+            .any(|start| line.starts_with(start))
+            || is_key(line)
+    })
+}
+
+/// The last command that starts a program on several devices, or with a file of settings.
+pub(super) fn find(script: &Script) -> Option<Start<'_>> {
+    let starts = script.commands.iter().filter_map(|command| {
+        let words = command.words.as_slice();
+        let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_launched = words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
+        let is_python = words.iter().any(|word| name(word).starts_with("python"));
+        if !is_launched && !is_python {
+            return None;
+        }
+        let is_program = |word: &Word| Path::new(&word.text).extension().is_some_and(|end| end == "py");
+        let module = words.windows(2).position(|pair| {
+            matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
+        });
+        let program = words.iter().position(is_program).or(module.map(|at| at + 1))?;
+        let start = Start { words, program, line: command.line };
+        (is_launched || !start.files().is_empty()).then_some(start)
+    });
+    starts.last()
+}

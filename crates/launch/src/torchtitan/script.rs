@@ -1,0 +1,98 @@
+//! Scripts that start torchtitan with a configuration file: its settings below the overrides of the command.
+//!
+//! Responsible for: the last command with `--job.config_file`, its values by the shell, and the file that it names. A file that cannot be
+//! opened leaves its settings open.
+
+use super::keys::knows;
+use crate::Context;
+use crate::context::Sources;
+use crate::document::{self, Data, Document};
+use crate::megatron::Batch;
+use crate::shell::{self, Word};
+use railwright_spec::problem::Problem;
+
+/// The settings of a script.
+pub(super) struct Started {
+    pub(super) document: Document,
+    /// True if the configuration below the overrides was read.
+    pub(super) is_whole: bool,
+    pub(super) sources: Sources,
+    /// What is not known, with its line and the reason.
+    pub(super) open: Vec<(String, usize, String)>,
+}
+
+/// Names of the flag for the file.
+const FILE: [&str; 2] = ["job.config_file", "job.config-file"];
+
+/// Reads a script; `None` if no command of it names a configuration file.
+pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Started>, Problem> {
+    document::check_length(text, file)?;
+    let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
+    let names_file = |words: &[Word]| {
+        words.iter().any(|word| {
+            let name = word.text.trim_start_matches("--").split('=').next().unwrap_or_default();
+            word.text.starts_with("--") && FILE.contains(&name)
+        })
+    };
+    let Some(command) = script.commands.iter().rev().find(|command| names_file(&command.words)) else {
+        return Ok(None);
+    };
+    let mut open = Vec::new();
+    let quoted: Vec<String> = command
+        .words
+        .iter()
+        .map(|word| {
+            let mut text = word.text.clone();
+            if let (false, Some((name, _))) = (word.unknown.is_empty(), word.text.split_once('=')) {
+                text = format!("{name}=auto");
+            } else if !word.unknown.is_empty() {
+                "auto".clone_into(&mut text);
+            }
+            format!("'{}'", text.replace('\'', ""))
+        })
+        .collect();
+    for pair in command.words.windows(2) {
+        let name = pair[0].text.trim_start_matches("--");
+        let own =
+            if pair[1].text.starts_with("--") { name.split('=').next().unwrap_or_default() } else { name };
+        if !pair[1].unknown.is_empty()
+            && pair[0].text.starts_with("--")
+            && own.contains('.')
+            && knows(&own.replace('-', "_"))
+        {
+            let why = "has no value in this file, so it is open".to_owned();
+            open.push((format!("--{own} {}", pair[1].text), pair[1].line, why));
+        }
+    }
+    let mut document = document::overrides(&quoted.join(" "), file)?.document;
+    for entry in &mut document.entries {
+        entry.spot.line = command.line;
+    }
+    let mut sources = script.sources;
+    let path = document.get(FILE[0]).map(|entry| entry.data.shown()).unwrap_or_default();
+    document.entries.retain(|entry| entry.path != FILE[0]);
+    let mut is_whole = false;
+    match context.open(&path, file) {
+        _ if path == "auto" => {
+            let why = "its path has no value in this file, so its settings are open".to_owned();
+            open.push(("--job.config_file".to_owned(), command.line, why));
+        }
+        Ok((name, text)) => {
+            let base = sources.add(&name, &text);
+            for mut entry in document::toml(&text, &name)?.entries {
+                if document.get(&entry.path).is_none() {
+                    entry.spot.line += base.saturating_sub(1);
+                    document.entries.push(entry);
+                }
+            }
+            is_whole = true;
+        }
+        Err(why) => {
+            let why = format!("its settings are open: {why}; pass it with `--launch`");
+            open.push((format!("--job.config_file {path}"), command.line, why));
+        }
+    }
+    // Words of the launcher without a meaning here.
+    document.entries.retain(|entry| entry.data != Data::Null);
+    Ok(Some(Started { document, is_whole, sources, open }))
+}

@@ -1,0 +1,108 @@
+//! Words of a launcher: `torchrun`, `deepspeed`, `accelerate launch`.
+//!
+//! Responsible for: its ranks, and the files and formats that it names, as keys.
+
+use super::common::put;
+use super::keys;
+use crate::document::{Data, Document};
+use crate::shell::Word;
+
+/// What is not known, with its line and the reason.
+pub(super) type Unknown = Vec<(String, usize, String)>;
+
+/// Reason for a setting with a variable without a value.
+pub(super) const NO_VALUE: &str = "has no value in this file, so it is open";
+
+/// Flags of launchers, and the keys that they become.
+const RANKS: &[(&str, &str)] = &[
+    ("nproc_per_node", "NPROC_PER_NODE"),
+    ("num_gpus", "NPROC_PER_NODE"),
+    ("gpus", "gpus"),
+    ("nnodes", "NNODES"),
+    ("num_nodes", "NNODES"),
+    ("num_processes", "num_processes"),
+    ("config_file", "accelerate"),
+    ("mixed_precision", "mixed_precision"),
+    ("zero_stage", "deepspeed_config.zero_stage"),
+    ("deepspeed_config_file", "deepspeed"),
+];
+
+/// The name of a flag as its parser has it.
+pub(super) fn flag(word: &Word) -> Option<String> {
+    Some(word.text.strip_prefix("--")?.split('=').next()?.replace('-', "_"))
+}
+
+/// Processes that the words of a launcher start on all nodes, with the flag and its line; `None` if a number is not known.
+pub(crate) fn processes(words: &[Word]) -> Option<(u64, String, usize)> {
+    let (mut document, mut unknown) = (Document::default(), Vec::new());
+    launcher(words, &mut document, &mut unknown);
+    let number = |path: &str| match document.get(path).map(|entry| &entry.data) {
+        Some(Data::Integer(n)) => u64::try_from(*n).ok(),
+        _ => None,
+    };
+    let (path, is_all) =
+        if document.has("num_processes") { ("num_processes", true) } else { ("NPROC_PER_NODE", false) };
+    let nodes = if document.has("NNODES") { number("NNODES")? } else { 1 };
+    let count = number(path).filter(|&count| count > 0)?;
+    let line = document.get(path).and_then(|entry| entry.spot.line()).unwrap_or(1);
+    let all = if is_all { count } else { count.saturating_mul(nodes.max(1)) };
+    Some((all, format!("{count} processes x {nodes} nodes"), line))
+}
+
+/// Reads the words of a launcher; assignments before it are settings too.
+pub(super) fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
+    let is_accelerate =
+        words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));
+    if is_accelerate {
+        put(document, "accelerate", Data::Flag(true), words.first().map_or(0, |word| word.line));
+    }
+    for (index, word) in words.iter().enumerate() {
+        let Some(name) = flag(word) else {
+            if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
+                put(document, name, Data::of_word(value), word.line);
+            }
+            continue;
+        };
+        if name == "include" && words.iter().any(|word| word.text.ends_with("deepspeed")) {
+            let listed = word.text.split_once('=').map(|(_, list)| list);
+            let list =
+                listed.or_else(|| words.get(index + 1).map(|word| word.text.as_str())).unwrap_or_default();
+            if let Some(devices) = included(list) {
+                put(document, "num_processes", Data::Integer(devices), word.line);
+            }
+            continue;
+        }
+        let (value, place) = match word.text.split_once('=') {
+            Some((_, value)) => (value.to_owned(), word),
+            None => match words.get(index + 1) {
+                Some(next) => (next.text.clone(), next),
+                None => continue,
+            },
+        };
+        let key = match RANKS.iter().find(|(known, _)| *known == name) {
+            Some((_, key)) => (*key).to_owned(),
+            None if name.starts_with("fsdp_") => format!("fsdp_config.{name}"),
+            None if name.starts_with("offload_") => format!("deepspeed_config.{name}"),
+            None => continue,
+        };
+        // Numbers of nodes may be a range, and `gpu` or `auto` is the number of the machine.
+        let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes" | "gpus");
+        if !place.unknown.is_empty() || (is_number && value.parse::<u64>().is_err()) {
+            unknown.push((format!("--{name} {value}"), word.line, NO_VALUE.to_owned()));
+            put(document, &key, Data::Text("auto".to_owned()), word.line);
+        } else {
+            put(document, &key, Data::of_word(&value), word.line);
+        }
+    }
+}
+
+/// Devices that DeepSpeed's `--include` lists: `localhost:0,1@other:0,1`. `None` for hosts without a list.
+fn included(list: &str) -> Option<i64> {
+    let of_host = |host: &str| {
+        let (_, devices) = host.split_once(':')?;
+        let all: Vec<&str> = devices.split(',').collect();
+        let is_list = all.iter().all(|device| device.trim().parse::<u32>().is_ok());
+        i64::try_from(all.len()).ok().filter(|_| is_list)
+    };
+    list.trim_matches(['"', '\'']).split('@').map(of_host).sum()
+}

@@ -1,0 +1,71 @@
+//! Purpose of a run that its keys and its program indicate: training, preferences, rewards.
+//!
+//! Responsible for: remarks on parts of a step that are not modelled, and on programs that may not train.
+
+use crate::RemarkKind;
+use crate::fields::Fields;
+
+/// Remarks on a program whose name does not indicate training: others than trainers have the same arguments.
+pub(super) fn program(fields: &mut Fields<'_>) {
+    let path = "program";
+    let program = fields.word(path).unwrap_or_default().to_ascii_lowercase();
+    let name = program.split_whitespace().next().unwrap_or_default();
+    let trains = ["train", "tun", "distil", "align", "instruct", "reward", "lora"]
+        .iter()
+        .any(|part| name.contains(part))
+        || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+            matches!(
+                word,
+                "sft"
+                    | "dpo"
+                    | "grpo"
+                    | "ppo"
+                    | "kto"
+                    | "orpo"
+                    | "simpo"
+                    | "rl"
+                    | "rlhf"
+                    | "rm"
+                    | "prm"
+                    | "clm"
+                    | "mlm"
+                    | "lm"
+                    | "pt"
+                    | "cpt"
+                    | "main"
+                    | "run"
+            )
+        });
+    if !trains {
+        let message = "its name does not indicate training: read as training, because it has the arguments of \
+            Transformers' Trainer";
+        fields.remark(RemarkKind::Unresolved, path, message);
+    }
+}
+
+/// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.
+pub(super) fn rewards(fields: &mut Fields<'_>) {
+    let generates =
+        ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
+    let prefers = ["beta", "rpo_alpha", "ref_model", "ref_model_name_or_path"]
+        .into_iter()
+        .find(|key| fields.document.has(key));
+    // The name of the program, where no key of its own is set.
+    let program = fields.word("program").unwrap_or_default().to_ascii_lowercase();
+    let is_named = ["dpo", "kto", "orpo", "simpo", "reward", "_rm"].iter().any(|name| program.contains(name));
+    let prefers = prefers.or_else(|| is_named.then_some("program"));
+    let lengths = (fields.count("max_prompt_length"), fields.count("max_completion_length"));
+    if let Some(path) = generates {
+        let message =
+            "generation, rewards and reference models are not modelled: a step is one update on completions";
+        fields.remark(RemarkKind::NotModelled, path, message);
+        if let (Some(prompt), Some(completion)) = lengths
+            && fields.draft.spec().plan.sequence_length.is_none()
+        {
+            fields.set("plan.sequence_length", &prompt.saturating_add(completion), "max_completion_length");
+        }
+    } else if let Some(path) = prefers {
+        let message = "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound";
+        fields.remark(RemarkKind::NotModelled, path, message);
+    }
+}
