@@ -9,6 +9,8 @@ const RUN = 'model=llama-3.1-8b&cluster=dgx-h100&gpus=16&tp=2&pp=4&global-batch=
 export default async ({ browser, url }) => {
   await ofAPlan(browser, url)
   await ofAJob(browser, url)
+  await whatIsMissing(browser, url)
+  await ofAChange(browser, url)
 }
 
 async function ofAPlan(browser, url) {
@@ -30,6 +32,34 @@ async function ofAPlan(browser, url) {
   for (const [view, found] of Object.entries(others)) check(found.includes(step), `the step is ${step}, in ${view}: ${found.slice(0, 200)}`)
   const memory = /[\d.]+ GiB/.exec(await text(`calculator?${RUN}`, '.headline:has-text("Memory") .value'))?.[0]
   check(memory !== undefined && others['what-if'].includes(memory), `the memory is ${memory}, in what-if: ${others['what-if']}`)
+}
+
+/** What a layout needs, less what a device has, is what it lacks. */
+async function whatIsMissing(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=8' })
+  const { page } = view
+  await page
+    .getByRole('button', { name: /^Search/ })
+    .first()
+    .click()
+  const panel = page.locator('section[aria-label="Nothing fits"]')
+  await panel.waitFor({ timeout: 240_000 })
+  const text = await panel.locator('p').first().innerText()
+  const [needed, lacking, has] = [...text.matchAll(/([\d.,]+) GiB/g)].map(([, number]) => Number(number.replaceAll(',', '')))
+  check(Math.abs(needed - has - lacking) <= 1, `${needed} less ${has} is not ${lacking}: ${text}`)
+  check(!(await panel.innerText()).includes('--'), `a layout has flags: ${await panel.innerText()}`)
+  await view.close()
+}
+
+/** A change has the words of its button in the chart and the table. */
+async function ofAChange(browser, url) {
+  const view = await openPage(browser, url, { fragment: `#/whatif?${RUN}` })
+  const { page } = view
+  await page.getByRole('button', { name: '2× network' }).click()
+  const row = page.locator('tbody tr', { hasText: '2× network' })
+  await row.waitFor({ timeout: 60_000 })
+  check(!(await page.locator('main').innerText()).includes('nic=x2'), 'the table has another name for the change')
+  await view.close()
 }
 
 async function ofAJob(browser, url) {

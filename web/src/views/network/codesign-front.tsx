@@ -75,7 +75,7 @@ export function Front({ answer, line, unpriced, onLoad }: Props) {
               shape: kindOf(row.topology).shape,
               colour: kindOf(row.topology).colour,
               tip: {
-                title: `${row.topology}, domains of ${row.domain}, ${gigabits(row.speed)}${row.oversubscription > 1 ? `, ${row.oversubscription}:1` : ''}`,
+                title: `${kindOf(row.topology).title}, domains of ${row.domain}, ${gigabits(row.speed)}${row.oversubscription > 1 ? `, ${row.oversubscription}:1` : ''}`,
                 lines: lines(answer, row),
                 hint: 'Click or Enter loads the strategy',
               },

@@ -23,7 +23,7 @@ export function Compare({ paths, job }: TabProps) {
   const { jobs } = useJobsOnDisk()
   const others = jobs
     .filter((job) => viewOf(job) === 'traces')
-    .flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? job.paths : []))
+    .flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? [{ path: job.paths[0]!, name: job.name }] : []))
   const against = (path: string | undefined) => {
     setText(path ?? '')
     change({ 't.other': path })
@@ -51,7 +51,7 @@ export function Compare({ paths, job }: TabProps) {
             onInput={(event) => setText(event.currentTarget.value)}
           />
           <datalist id="compare-jobs">
-            {others.map((path) => (
+            {others.map(({ path }) => (
               <option key={path} value={path} />
             ))}
           </datalist>
@@ -100,16 +100,21 @@ export function Compare({ paths, job }: TabProps) {
   )
 }
 
+interface Named {
+  readonly path: string
+  readonly name: string
+}
+
 /** Number of listed jobs, the others are in the list of the field. */
 const LISTED = 6
 
 /** Before a choice: what a comparison shows, and the other jobs of the served folder. */
-function Nothing({ others, against }: { others: readonly string[]; against: (path: string) => void }) {
+function Nothing({ others, against }: { others: readonly Named[]; against: (path: string) => void }) {
   return (
     <Empty title={texts.compareWithWhat} text={texts.aComparisonShowsWhichParts}>
-      {others.slice(0, LISTED).map((path) => (
-        <button key={path} type="button" class="button" onClick={() => against(path)}>
-          {path}
+      {others.slice(0, LISTED).map(({ path, name }) => (
+        <button key={path} type="button" class="button" title={path} onClick={() => against(path)}>
+          {name}
         </button>
       ))}
     </Empty>
