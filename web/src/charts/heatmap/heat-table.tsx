@@ -218,7 +218,7 @@ export function HeatTable({
             column % each === 0 ? (
               <text
                 key={column}
-                x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2)}
+                x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2 - 3)}
                 y={rows.length * high + 15}
                 text-anchor="middle"
                 style={{ fill: 'var(--muted)' }}
