@@ -114,6 +114,7 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
     <svg
       width={width}
       height={height}
+      viewBox={`0 0 ${width} ${height}`}
       role="img"
       aria-label={texts.aStepOf(span(profile.step_time_ns), profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', '))}
       font-size="12"
