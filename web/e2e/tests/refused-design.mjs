@@ -22,6 +22,7 @@ export default async ({ browser, url }) => {
       .evaluate((one) => getComputedStyle(one).filter)
     check(filter === 'grayscale(1)', `${desk}: the old answer keeps its colours: ${filter}`)
     check(!(await problem.innerText()).includes('--'), `${desk}: a refusal names a flag: ${await problem.innerText()}`)
+    if (desk === 'topology') check(await page.locator('.stale .drawing svg').isVisible(), 'the old answer lost its diagram')
     await view.shot(`refused-${desk}`)
     const found = await view.axe()
     check(found.length === 0, `${desk} refused:\n  ${found.join('\n  ')}`)

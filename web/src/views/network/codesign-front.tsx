@@ -1,6 +1,6 @@
 // Step time against dollars of the network, every network with its best strategy, and the front of what nothing beats.
 import { ChartFrame } from '../../charts/frame'
-import { dollars, power, seconds } from '../../charts/format'
+import { count, dollars, power, seconds } from '../../charts/format'
 import { front } from '../../charts/scatter/model'
 import { Scatter } from '../../charts/scatter/scatter'
 import { Ticked } from '../../ui/states'
@@ -82,7 +82,7 @@ export function Front({ answer, line, unpriced, onLoad }: Props) {
             }))}
             x={{
               title: texts.networkDollarsPerDevice,
-              format: (value) => (value >= 1e4 ? `$${Number((value / 1e3).toPrecision(3))}k` : `$${Number(value.toPrecision(3))}`),
+              format: (value) => `$${count(Number(value.toPrecision(3)))}`,
               log: true,
             }}
             y={{ title: texts.stepTimeS, format: (value) => String(Number(value.toPrecision(4))) }}
