@@ -97,5 +97,6 @@ export function placeText(place: Place | string | null | undefined): string {
   const file = place.file?.replace(/^--(?=[a-z])/, '')
   const named = file === place.file ? file : file?.replaceAll('-', ' ')
   const where = [named ?? place.origin, place.line, place.column].filter((part) => part !== undefined && part !== null).join(':')
-  return [where, place.key ?? place.flag].filter(Boolean).join(' ')
+  // A positional argument is in capitals.
+  return [/^[A-Z]+$/.test(where) ? where.toLowerCase() : where, place.key ?? place.flag].filter(Boolean).join(' ')
 }
