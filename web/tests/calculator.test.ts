@@ -22,7 +22,7 @@ describe('offers beside a refusal', () => {
       ],
     })
     expect(offers.map((one) => one.values)).toEqual([{ pp: '14' }, { pp: '18' }, { 'uneven-stages': 'true' }, { gpus: '896' }])
-    expect(offers.map((one) => one.title)).toEqual(['pp 14', 'pp 18', 'allow uneven stages', 'gpus 896'])
+    expect(offers.map((one) => one.title)).toEqual(['pipeline stages 14', 'pipeline stages 18', 'allow uneven stages', 'devices 896'])
   })
 
   it('are a name that was meant', () => {

@@ -18,5 +18,5 @@ it('remedies that keep the GPUs come first', () => {
   ]
   const titles = suggestions({ message: 'tensor parallelism of 6 is invalid', remedies } as never).map((one) => one.title)
   expect(titles).toHaveLength(2)
-  expect(titles[1]).toMatch(/gpus/)
+  expect(titles[1]).toMatch(/devices/)
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { beside } from '../src/timeline/beside'
 import type { Palette } from '../src/timeline/colours'
 import { CRITICAL, type RawColumns, firstEndingAfter, firstStartingAt, model, spanAt } from '../src/timeline/data'
+import { shortened } from '../src/timeline/labels'
 import { layout, rowAt } from '../src/timeline/layout'
 import { Painter } from '../src/timeline/painter'
 import { moment, instant, span, tick } from '../src/timeline/time'
@@ -154,5 +155,19 @@ describe('times', () => {
     expect([tick(3), tick(20), tick(60)]).toEqual([5, 20, 100])
     expect(moment(30.13e9, 1e7)).toBe('30.13 s')
     expect([instant(18_203_412_345, 188e6), instant(18_203_412_345, 2000), instant(0, 5)]).toEqual(['18.203 s', '18.2034123 s', '0 s'])
+  })
+})
+
+describe('names of rows without room', () => {
+  it('keep the end that tells them apart', () => {
+    const rows = ['communication 0', 'communication 1', 'communication 2', 'communication 2 (2)'].map((name) => shortened(name, 12))
+    expect(rows).toEqual(['communicat… 0', 'communicat… 1', 'communicat… 2', 'commun… 2 (2)'])
+    expect(new Set(rows).size).toBe(4)
+    for (const row of rows) expect(row.length).toBeLessThanOrEqual(13)
+  })
+
+  it('without an end are cut there, and left out where nothing would be legible', () => {
+    expect(shortened('ncclDevKernel_AllReduce', 8)).toBe('ncclDevK…')
+    expect(shortened('communication 0', 2)).toBe('')
   })
 })

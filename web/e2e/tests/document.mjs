@@ -54,4 +54,29 @@ export default async ({ browser, url }) => {
     check((await saved.axe()).length === 0, `${name}: ${await saved.axe()}`)
     await saved.close()
   }
+  await onPaper(browser, url)
+}
+
+/** In print a view has its title, run and date, no controls, and nothing wider than its panel. */
+async function onPaper(browser, url) {
+  const view = await openPage(browser, url, { fragment: `#/traces?t.path=${TRACES}` })
+  const { page } = view
+  await page.waitForSelector('.traces-findings', { timeout: 60_000 })
+  await page.emulateMedia({ media: 'print' })
+  await page.setViewportSize({ width: 1040, height: 700 })
+  const head = await page.locator('.report-head').innerText()
+  const today = new Date().toISOString().slice(0, 10)
+  for (const part of ['Traces', TRACES, today]) check(head.includes(part), `the head of a print lacks ${part}: ${head}`)
+  check((await page.getByRole('button', { name: 'Show on the timeline' }).count()) === 0, 'a print has buttons')
+  const wide = await page.evaluate(
+    () =>
+      [...document.querySelectorAll('.panel svg')].filter((one) => {
+        const [own, panel] = [one.getBoundingClientRect(), one.closest('.panel').getBoundingClientRect()]
+        return own.width > 0 && own.right > panel.right + 1
+      }).length,
+  )
+  check(wide === 0, `${wide} charts are wider than their panel on paper`)
+  const breaks = await page.evaluate(() => getComputedStyle(document.querySelector('section[aria-label=Findings]')).breakInside)
+  check(breaks === 'auto', 'a list is kept whole and leaves the page before it empty')
+  await view.close()
 }

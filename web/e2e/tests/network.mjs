@@ -153,7 +153,7 @@ async function byControls(browser, url) {
   const answer = page.getByRole('region', { name: 'Answer' })
   await answer.waitFor({ timeout: 120_000 })
   const sentence = await answer.innerText()
-  check(/Lowest cost per token: clos, rail-only with domains of 8 at 200 Gbit\/s/.test(sentence), `the answer is ${sentence}`)
+  check(/Lowest cost per token: Clos, rail-only with domains of 8 at 200 Gbit\/s/.test(sentence), `the answer is ${sentence}`)
   check(/cannot distinguish/.test(sentence) && !sentence.includes('--'), `the answer is ${sentence}`)
   // Networks without a price for their domain have no cost per token beside the cheapest.
   const lines = page.getByRole('region', { name: 'Networks', exact: true })

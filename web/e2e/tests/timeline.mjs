@@ -118,12 +118,22 @@ async function files(browser, url) {
   for (const [suffix, begins] of [
     ['PNG', '\x89PNG'],
     ['SVG', '<svg'],
-    ['CSV', 'group,track'],
+    ['CSV', '# Timeline: '],
   ]) {
     await page.click('.timeline-save button')
     const [file] = await Promise.all([page.waitForEvent('download'), page.click(`text=Save as ${suffix}`)])
     const text = readFileSync(await file.path(), 'latin1')
     check(text.startsWith(begins) && text.length > 1000, `${suffix}: ${text.slice(0, 40)}`)
+    // A file is read alone: its title, colours, run and date.
+    if (suffix === 'PNG') continue
+    const today = new Date().toISOString().slice(0, 10)
+    for (const part of [
+      'Timeline',
+      'model llama',
+      `(Railwright, ${today})`,
+      ...(suffix === 'SVG' ? ['>forward<', '>bubble<'] : ['\ngroup,track']),
+    ])
+      check(text.includes(part), `${suffix} lacks ${part}: ${text.slice(0, 400)}`)
   }
   await view.close()
 }

@@ -29,7 +29,7 @@ async function rehearse(browser, url) {
   await page.click('button[title="precision=fp8"]')
   await page.waitForSelector('.interaction', { timeout: 60_000 })
   check(/Speedup combined/.test((await page.textContent('.interaction')) ?? ''), 'the interaction is not told')
-  await page.click('tr:has(code:text-is("precision=fp8")) >> text=Open as scenario B')
+  await page.click('tr:has(th :text-is("FP8 GEMMs")) >> text=Open as scenario B')
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('b.precision'))
   await page.goBack()
   await page.waitForSelector('.interaction', { timeout: 60_000 })

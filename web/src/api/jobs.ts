@@ -1,5 +1,5 @@
 // Long questions: start, progress, stop. A stopped job has its partial result as the answer, with outcome `interrupted`.
-import { type Answer, type Arguments, type Outcome, type Problem, Refusal, answered, canonical, fetchApi, lost } from './ask'
+import { type Answer, type Arguments, type Outcome, type Problem, Refusal, answered, ask, canonical, fetchApi, lost } from './ask'
 import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
 import * as texts from '../words/state'
@@ -18,6 +18,9 @@ export interface Job<T> {
   stop(): Promise<void>
 }
 
+/** Status of a reply that did not come in time. */
+const TOO_LONG = 504
+
 /** Starts a command as a job; `onProgress` is called at most ten times per second. */
 export function startJob<T>(command: string, values: Arguments, onProgress: (progress: Progress) => void): Job<T> {
   if (report) return { done: Promise.resolve().then(() => answerFromReport<T>(command, values)), stop: async () => {} }
@@ -34,6 +37,16 @@ export function startJob<T>(command: string, values: Arguments, onProgress: (pro
       await fetchApi(`jobs/${job}`, { method: 'DELETE', keepalive: true })
     },
   }
+}
+
+/** Answer of a question; one that takes longer than the server lets a reply wait goes on as a job. */
+export function askPatiently<T>(command: string, values: Arguments, signal: AbortSignal): Promise<Answer<T>> {
+  return ask<T>(command, values, { signal }).catch((error: unknown) => {
+    if (!(error instanceof Refusal) || error.status !== TOO_LONG) throw error
+    const job = startJob<T>(command, values, () => undefined)
+    signal.addEventListener('abort', () => void job.stop().catch(() => undefined))
+    return job.done
+  })
 }
 
 /** The playground has no jobs: the question runs in a worker, and stopping it ends the worker without a partial result. */

@@ -3,6 +3,7 @@
 import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
+import { askPatiently } from './jobs'
 import { unuse, use, usedOnce } from './used'
 
 export interface Live<T> {
@@ -16,14 +17,11 @@ export interface Live<T> {
   readonly problems: readonly Problem[]
   /** True while a question is running. */
   readonly loading: boolean
-  /** True if it has been running for more than 150 ms: the shown answer is then dimmed. */
+  /** True if `answer` is that of an older question: the newest was refused, or has been running for more than 150 ms. It is shown dimmed. */
   readonly stale: boolean
   /** Identity of the question of `answer`. */
   readonly of: string
 }
-
-/** True if the shown answer is not that of the newest question: it runs, or was refused. */
-export const isOutdated = (live: Pick<Live<unknown>, 'stale' | 'problems'>): boolean => live.stale || live.problems.length > 0
 
 const EMPTY: Live<never> = { answer: null, outcome: 'yes', commandLine: '', notes: [], problems: [], loading: false, stale: false, of: '' }
 
@@ -144,9 +142,10 @@ export class Follower<T> {
     const flight = { sequence, since: performance.now(), abort }
     this.flying.push(flight)
     const key = identity(command, values)
-    ask<T>(command, values, { signal: abort.signal })
+    askPatiently<T>(command, values, abort.signal)
       .then(
         (answer) => {
+          if (abort.signal.aborted) return
           remember(key, answer)
           if (sequence >= this.shown) this.uses(command, values, answer)
           this.show(sequence, {
@@ -161,7 +160,7 @@ export class Follower<T> {
         (error: unknown) => {
           if (abort.signal.aborted) return
           const problems = error instanceof Refusal ? error.problems : [{ message: String(error) }]
-          this.show(sequence, { ...this.state.value, problems, stale: false })
+          this.show(sequence, { ...this.state.value, problems })
         },
       )
       .finally(() => {
@@ -178,7 +177,7 @@ export class Follower<T> {
       clearTimeout(this.dim)
       this.dim = undefined
     }
-    this.state.value = { ...live, loading: !newest, stale: newest ? false : this.state.value.stale }
+    this.state.value = { ...live, loading: !newest, stale: newest ? live.problems.length > 0 : this.state.value.stale }
   }
 }
 

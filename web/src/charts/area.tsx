@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { textWidth } from './fit-text'
 import { linear, ticks } from './scale'
+import { Limit } from './limit'
 import { Tip } from './tip'
 import * as texts from '../words/charts'
 
@@ -85,28 +86,7 @@ export function StackedArea(props: Props) {
             fill={layer.colour}
           />
         ))}
-        {props.limit && (
-          <>
-            <line
-              x1={LEFT}
-              x2={props.width}
-              y1={y(props.limit.value / props.unit)}
-              y2={y(props.limit.value / props.unit)}
-              stroke="var(--bad)"
-              stroke-width="1.2"
-              stroke-dasharray="5 3"
-            />
-            <text
-              x={props.width}
-              y={y(props.limit.value / props.unit) - 4}
-              text-anchor="end"
-              class="on-data"
-              style={{ fill: 'var(--bad)' }}
-            >
-              {props.limit.title}
-            </text>
-          </>
-        )}
+        {props.limit && <Limit from={LEFT} to={props.width} y={y(props.limit.value / props.unit)} title={props.limit.title} />}
         {props.mark && (
           <g>
             <circle

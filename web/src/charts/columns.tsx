@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ticks, linear } from './scale'
+import { Limit } from './limit'
 import { Tip, type TipAt, within } from './tip'
 
 export interface Segment {
@@ -127,20 +128,14 @@ export function StackedColumns(props: Props) {
           )
         })}
         {props.limits.map((limit, index) => (
-          <g key={limit.title} pointer-events="none">
-            <line
-              x1={LEFT}
-              x2={props.width}
-              y1={y(limit.value / props.unit)}
-              y2={y(limit.value / props.unit)}
-              stroke="var(--bad)"
-              stroke-width="1.2"
-              stroke-dasharray={index === 0 ? '5 3' : '2 3'}
-            />
-            <text x={props.width} y={y(limit.value / props.unit) - 4} text-anchor="end" class="on-data" style={{ fill: 'var(--bad)' }}>
-              {limit.title}
-            </text>
-          </g>
+          <Limit
+            key={limit.title}
+            from={LEFT}
+            to={props.width}
+            y={y(limit.value / props.unit)}
+            title={limit.title}
+            {...(index === 0 ? {} : { dash: '2 3' })}
+          />
         ))}
         <text class="faint" x={LEFT + room / 2} y={props.height - 2} text-anchor="middle">
           {props.axisTitle}

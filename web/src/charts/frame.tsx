@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { toast } from '../state/toasts'
 import { download } from '../ui/clipboard'
 import { Menu, type MenuItem } from '../ui/menu'
-import { type Caption, type Rows, captioned, csvHead, csvText, pngFromSvg, svgText } from './export'
-import { textWidth } from './fit-text'
+import { captionedHere, drawingOf } from './caption'
+import { type Caption, type Rows, csvHead, csvText, pngFromSvg, svgText } from './export'
 import { sourceText } from './source'
 import * as texts from '../words/charts'
 
@@ -74,20 +74,8 @@ async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | nu
   const drawn = svg ?? canvas
   if (!drawn) throw new Error(texts.thereIsNoChartYet)
   const { width, height } = drawn.getBoundingClientRect()
-  const drawing =
-    props.svg?.() ??
-    (svg
-      ? svgText(svg, props.title)
-      : `<svg width="${width}" height="${height}"><image width="100%" height="100%" href="${canvas?.toDataURL()}"/></svg>`)
-  const style = getComputedStyle(document.documentElement)
-  const read = (name: string) => style.getPropertyValue(name).trim()
-  const whole = captioned(
-    drawing,
-    { width, height },
-    caption,
-    { back: read('--surface'), text: read('--text'), muted: read('--muted'), font: read('--font') },
-    (text, size) => textWidth(text, size),
-  )
+  const drawing = props.svg?.() ?? (svg ? svgText(svg, props.title) : drawingOf(canvas!, { width, height }))
+  const whole = captionedHere(drawing, { width, height }, caption)
   if (format === 'svg') return new Blob([whole.text], { type: 'image/svg+xml' })
   return pngFromSvg(whole.text, whole.width, whole.height)
 }
@@ -95,9 +83,11 @@ async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | nu
 /** Title, scope, colours and source as displayed. */
 function captionOf(section: HTMLElement | null, title: string): Caption {
   const words = (element: Element | null | undefined) => element?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
-  const legend = [...(section?.querySelectorAll('.legend li, .chart-keys li') ?? [])].flatMap((item) => {
-    const swatch = item.querySelector('.swatch')
-    return swatch ? [{ title: words(item), colour: getComputedStyle(swatch).backgroundColor }] : []
+  const legend = [...(section?.querySelectorAll('.legend li, .chart-keys li, .network-loads li') ?? [])].flatMap((item) => {
+    // A line stands for what is drawn as one.
+    const [swatch, line] = [item.querySelector('.swatch'), item.querySelector('line')]
+    const colour = swatch ? getComputedStyle(swatch).backgroundColor : line ? getComputedStyle(line).stroke : null
+    return colour === null ? [] : [{ title: words(item), colour }]
   })
   return { title, about: words(section?.querySelector('h2 .about')), legend, source: sourceText(new Date()) }
 }

@@ -4,7 +4,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import type { Controller } from './controller'
 import { className } from './describe'
-import { toCsv, toPng, toSvg } from './export'
+import { saved } from './export'
 import { download } from '../ui/clipboard'
 import { Menu } from '../ui/menu'
 import * as texts from '../words/timeline'
@@ -25,12 +25,11 @@ export function Tools({ controller, table, search, children }: Props) {
     state.value = !state.value
     draw()
   }
-  const text = (content: string, type: string, name: string) => download(name, new Blob([content], { type }))
   const saves = [
-    { title: texts.saveAsPng, run: () => void toPng(controller).then((blob) => download('timeline.png', blob)) },
-    { title: texts.saveAsSvg, run: () => text(toSvg(controller), 'image/svg+xml', 'timeline.svg') },
-    { title: texts.saveAsCsv, run: () => text(toCsv(controller), 'text/csv', 'timeline.csv') },
-  ]
+    { title: texts.saveAsPng, format: 'png' as const },
+    { title: texts.saveAsSvg, format: 'svg' as const },
+    { title: texts.saveAsCsv, format: 'csv' as const },
+  ].map(({ title, format }) => ({ title, run: () => void saved(controller, format).then((blob) => download(`timeline.${format}`, blob)) }))
   return (
     <div class="timeline-tools" role="toolbar" aria-label={texts.timeline2}>
       {children}

@@ -1,15 +1,18 @@
 // Visible range as a file: PNG as on screen, SVG with shapes and titles, CSV with exact nanoseconds.
 // Responsible for: texts and blobs. The number of shapes is limited: spans narrower than a fifth of a pixel are merged.
+import { captionedHere, drawingOf } from '../charts/caption'
+import { type Caption, csvHead, pngFromSvg } from '../charts/export'
+import { sourceText } from '../charts/source'
 import { type Controller, MINIMAP, RULER } from './controller'
 import { CRITICAL, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'
-import { moment, tick } from './time'
+import { instant, moment, tick } from './time'
 import * as texts from '../words/timeline'
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
 
 /** Combines the canvases. */
-export function toPng(controller: Controller): Promise<Blob> {
+function toCanvas(controller: Controller): HTMLCanvasElement {
   const surfaces = controller.surfaces!
   const { ratio, gutter } = controller
   const canvas = document.createElement('canvas')
@@ -24,11 +27,40 @@ export function toPng(controller: Controller): Promise<Blob> {
   pen.drawImage(surfaces.base, x, (MINIMAP + RULER) * ratio)
   pen.drawImage(surfaces.overlay, x, (MINIMAP + RULER) * ratio)
   pen.drawImage(surfaces.names, 0, (MINIMAP + RULER) * ratio)
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(texts.noPicture))), 'image/png'))
+  return canvas
+}
+
+/** Title, range, classes in sight, source. */
+function captionOf(controller: Controller): Caption {
+  const { model } = controller
+  const { from, to } = controller.sight.view
+  const colours = controller.paletteNow()
+  const used = new Set(model.tracks.flatMap((track) => [...new Set(track.colours)]))
+  const named = new Map([...used].sort((a, b) => a - b).map((at) => [model.classes[at] ?? '', at]))
+  const whole = from <= 0 && to >= model.duration
+  return {
+    title: texts.timeline2,
+    about: `${model.label}${whole ? '' : `; ${texts.fromTo(instant(Math.max(0, from), to - from), instant(to, to - from))}`}`,
+    legend: [...named].map(([name, at]) => ({
+      title: className(name),
+      colour: (at === colours.bubble ? colours.hatch : colours.css[at]) ?? colours.muted,
+    })),
+    source: sourceText(new Date()),
+  }
+}
+
+/** The timeline as a file with its caption. */
+export async function saved(controller: Controller, format: 'png' | 'svg' | 'csv'): Promise<Blob> {
+  const caption = captionOf(controller)
+  if (format === 'csv') return new Blob([csvHead(caption), toCsv(controller)], { type: 'text/csv' })
+  const width = controller.gutter + controller.width
+  const size = { width, height: format === 'svg' ? RULER + controller.rows.height : MINIMAP + RULER + controller.height }
+  const whole = captionedHere(format === 'svg' ? toSvg(controller) : drawingOf(toCanvas(controller), size), size, caption)
+  return format === 'svg' ? new Blob([whole.text], { type: 'image/svg+xml' }) : pngFromSvg(whole.text, whole.width, whole.height)
 }
 
 /** All rows, including those scrolled out, for the visible time range. */
-export function toSvg(controller: Controller): string {
+function toSvg(controller: Controller): string {
   const { model, rows, width, gutter } = controller
   const colours = controller.paletteNow()
   const { from, to } = controller.sight.view
@@ -86,7 +118,7 @@ export function toSvg(controller: Controller): string {
 }
 
 /** All visible spans with exact times. */
-export function toCsv(controller: Controller): string {
+function toCsv(controller: Controller): string {
   const { model } = controller
   const { from, to } = controller.sight.view
   const lines = ['group,track,rank,stage,name,class,start_ns,length_ns,micro_batch,chunk,layer,bytes,spans,critical']

@@ -48,6 +48,12 @@ export class Labels {
     return cut
   }
 
+  /** A name that fits, shortened in its middle: names of rows differ at their ends. */
+  fitName(text: string, room: number): string {
+    const full = this.width(text)
+    return full <= room ? text : shortened(text, Math.floor((room / full) * text.length) - 1)
+  }
+
   /** Label of a span; passes start with their micro-batch. */
   of(model: Model, track: Track, span: number, room: number): string {
     const name = model.names[track.names[span]!] ?? ''
@@ -63,4 +69,12 @@ export class Labels {
     }
     return this.fit(name, room)
   }
+}
+
+/** A name with so many characters and an ellipsis in its middle, its end whole from the last space on; empty if too few. */
+export function shortened(name: string, characters: number): string {
+  const [end = ''] = /\s\S+(?:\s\(\d+\))?$/.exec(name) ?? []
+  const head = characters - end.length
+  if (characters < 3) return ''
+  return end !== '' && head >= 2 ? `${name.slice(0, head)}…${end}` : `${name.slice(0, characters).trimEnd()}…`
 }

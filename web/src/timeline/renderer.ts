@@ -222,7 +222,7 @@ export class Renderer {
     to: number,
   ): void {
     const { colours, gutter } = look
-    const narrow = gutter < 120
+    const narrow = gutter <= NARROW
     for (let at = from; at < to; at++) {
       const row = layout.rows[at]!
       const y = topOf(layout, at, view.top)
@@ -255,7 +255,10 @@ export class Renderer {
       const only = track && closed.has(group.name) && track.name === 'passes'
       const text = only ? texts.rank(track.rank) : short(track?.name ?? row.counter?.name ?? '')
       this.labels.use(context.font)
-      context.fillText(this.labels.fit(text, gutter - 16 - titled), gutter - 8, middle)
+      const room = gutter - 12 - titled
+      // Beside a title a name is whole or left out: the row has its colours.
+      const fits = this.labels.width(text) <= room
+      context.fillText(fits ? text : row.first ? '' : this.labels.fitName(text, room), gutter - 8, middle)
     }
   }
 
@@ -274,6 +277,9 @@ export class Renderer {
   }
 }
 
+/** Widest column of names of a narrow screen. */
+const NARROW = 124
+
 /** Title of a group at the left. */
 function titleOf(name: string, narrow: boolean): string {
   return narrow ? name.replace(/^stage /, 's') : name
@@ -289,7 +295,7 @@ export function roomForNames(model: Model, font: string): number {
     pen.font = `11px ${font}`
     for (const track of group.tracks) widest = Math.max(widest, pen.measureText(short(track.name)).width + 12)
   }
-  return Math.ceil(Math.min(Math.max(widest + 24, 64), 124))
+  return Math.ceil(Math.min(Math.max(widest + 24, 64), NARROW))
 }
 
 /** Short names of tracks for the left column. */

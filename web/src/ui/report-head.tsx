@@ -2,7 +2,7 @@
 // Responsible for: these texts; in print also above a view of the running web UI, but never on its screen.
 import { report } from '../api/report'
 import { inUse } from '../api/used'
-import { subject } from '../charts/source'
+import { sourceText } from '../charts/source'
 import { location } from '../state/location'
 import { views } from '../views/registry'
 import * as texts from '../words/ui'
@@ -18,7 +18,7 @@ export function ReportHead() {
     <section class={report ? 'report-head' : 'report-head on-paper'} aria-label={texts.report}>
       <p class="report-title">{title}</p>
       <p class="muted">
-        {report?.source ?? subject()}
+        {report?.source ?? sourceText(new Date())}
         {report?.written && (
           <>
             {' '}

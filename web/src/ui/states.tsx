@@ -1,6 +1,10 @@
 // Empty, loading and rejected states, common to all views.
 import type { ComponentChildren } from 'preact'
 import type { Place, Problem } from '../api/ask'
+import { report } from '../api/report'
+import { placeOfCommand } from '../state/commands'
+import { go } from '../state/location'
+import { withUnits, withoutFlags } from '../state/program-text'
 import * as texts from '../words/ui'
 
 /** Empty state: the missing content, and how to get it. */
@@ -41,11 +45,11 @@ export function Problems(props: { problems: readonly Problem[]; suggest?: (probl
           <div class="problem" key={index}>
             {place && <span class="place">{place}</span>}
             <p class="message">
-              <Ticked text={problem.message} />
+              <Ticked text={withoutFlags(problem.message)} />
             </p>
             {problem.hint && !(suggestions.length > 0 && problem.remedies && problem.remedies.length > 0) && (
               <p class="hint">
-                <Ticked text={problem.hint} />
+                <Ticked text={withoutFlags(problem.hint)} />
               </p>
             )}
             {suggestions.length > 0 && (
@@ -64,9 +68,25 @@ export function Problems(props: { problems: readonly Problem[]; suggest?: (probl
   )
 }
 
-/** Text with `ticked` parts as code. */
+/** Text with `ticked` parts as code; a command that has a place here leads to it. */
 export function Ticked(props: { text: string }) {
-  return <>{props.text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+  return (
+    <>
+      {withUnits(props.text)
+        .split('`')
+        .map((part, index) => (index % 2 === 1 ? <Code key={index} text={part} /> : part))}
+    </>
+  )
+}
+
+function Code({ text }: { text: string }) {
+  const place = report ? null : placeOfCommand(text)
+  if (!place) return <code>{text}</code>
+  return (
+    <button type="button" class="text-link" title={text} onClick={() => go(place.view, place.own)}>
+      {place.title}
+    </button>
+  )
 }
 
 /** `file:line:column key`, without unknown parts. */
@@ -77,5 +97,6 @@ export function placeText(place: Place | string | null | undefined): string {
   const file = place.file?.replace(/^--(?=[a-z])/, '')
   const named = file === place.file ? file : file?.replaceAll('-', ' ')
   const where = [named ?? place.origin, place.line, place.column].filter((part) => part !== undefined && part !== null).join(':')
-  return [where, place.key ?? place.flag].filter(Boolean).join(' ')
+  // A positional argument is in capitals.
+  return [/^[A-Z]+$/.test(where) ? where.toLowerCase() : where, place.key ?? place.flag].filter(Boolean).join(' ')
 }

@@ -58,7 +58,7 @@ export const shardNormsDropoutAndResiduals = 'Shard norms, dropout and residuals
 export const schedule = 'Schedule'
 export const theOrderOfPassesIn = 'Order of passes in the pipeline'
 export const batch = 'Batch'
-export const microBatches = (value: Part) => `${value} micro-batches`
+export const microBatches = (value: Part) => `${value} ${value === '1' ? 'micro-batch' : 'micro-batches'}`
 export const globalBatch = 'Global batch'
 export const sequencesPerStep = 'Sequences per step'
 export const microBatch = 'Micro-batch'

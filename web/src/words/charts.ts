@@ -60,3 +60,7 @@ export const noRun = 'no run'
 export const tornadoChart = 'tornado chart'
 export const shorterStep = '← shorter step'
 export const longerStep = 'longer step →'
+
+// heat-table.tsx
+export const leastOfItsRow = 'least of its row'
+export const mostOfItsRow = 'most of its row'

@@ -159,8 +159,8 @@ export const gpuHours = 'GPU-hours'
 export const asIfGpusWereMissing = (meanLostDevices: Part) => `equivalent to ${meanLostDevices} lost GPUs`
 export const stopTheJob = 'Stop the job'
 export const gpuHoursLostPerMonth = 'GPU-hours lost per month'
-export const ofTheMost = 'Of the most'
-export const ofAll = 'Of all'
+export const ofTheMost = 'Relative to the most'
+export const ofAll = 'Share of all GPU-hours'
 export const asIfMissing = 'Equivalent GPUs lost'
 export const gpus = 'GPUs'
 export const stepOnAverage = 'Step on average'
@@ -180,7 +180,7 @@ export const thenIt = 'Action'
 export const perMonth = 'Per month'
 export const failuresOfAllPartsOf = 'Failures of all parts of this kind'
 export const gpuHoursPerMonth = 'GPU-hours per month'
-export const ofTheWorst = 'Of the worst'
+export const ofTheWorst = 'Relative to the worst'
 export const failuresOfByPart = (name: Part) => `Failures of ${name} by part`
 
 // fields.tsx

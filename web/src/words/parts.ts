@@ -99,3 +99,6 @@ export const addAnother = 'add another'
 export const removeSetting = (name: Part) => `Remove ${name}`
 export const from = 'from'
 export const to = 'to'
+
+// run-problems.tsx
+export const theAnswerBelowIsThat = 'The answer below is that of the last valid settings.'

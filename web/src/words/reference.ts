@@ -175,6 +175,7 @@ export const predictedAgainstMeasured = 'Predicted vs. measured'
 
 // words.tsx
 export const kind = 'Kind'
+export const identifier = 'Identifier'
 export const name = 'Name'
 export const warningsFindingsConventionsEnterExplains = 'warnings, findings, conventions; Enter explains one'
 export const meaning = 'Meaning'

@@ -58,12 +58,10 @@ export const gpus2 = (devices: Part) => `${devices} GPUs`
 export const stopped = 'Stopped'
 export const stoppedEarlyNoLayoutThat = 'Stopped early: no layout that fits was found so far.'
 export const nothingFits = 'Nothing fits'
-export const theNearestOf = 'The nearest of'
-export const strategiesNeeds = 'strategies requires'
-export const ofText = 'of'
-export const onStage = 'on stage'
-export const aDeviceWouldHaveTo = ': a device would need'
-export const more = 'more'
+export const theNearestNeeds = (strategies: Part, needed: Part, stage: Part, probability: Part) =>
+  `The nearest of ${strategies} strategies needs ${needed} on stage ${stage} to fit with ${probability}:`
+export const moreThan = (missing: Part) => `${missing} more`
+export const thanADeviceHas = (memory: Part) => `than the ${memory} of a device.`
 export const changesThatHelp = 'Changes that help'
 export const stepOf = 'step of'
 export const withText = 'with'

@@ -134,7 +134,7 @@ export const onTheCriticalPath = 'on the critical path'
 export const spanOf = (value: Part, count: Part) => `span ${value} of ${count}`
 
 // export.ts
-export const noPicture = 'no image'
+export const fromTo = (from: Part, to: Part) => `from ${from} to ${to}`
 
 // flame.ts
 export const markedRange3 = 'marked range'

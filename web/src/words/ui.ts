@@ -154,3 +154,20 @@ export const aNumber = 'number'
 export const numberOf = (title: Part) => `Number of ${title}`
 export const unitOf = (title: Part) => `Unit of ${title}`
 export const choose = 'choose'
+
+// file-button.tsx
+export const readingAFile = 'Reading'
+
+// state/commands.ts
+export const selectiveRecompute = 'Selective recompute'
+export const pipelineBalance = 'Pipeline balance'
+export const timeline = 'Timeline'
+export const communication = 'Communication'
+export const stragglers = 'Stragglers'
+export const sql = 'SQL'
+export const compare = 'Compare'
+export const accelerators = 'Accelerators'
+export const clusters = 'Clusters'
+export const models = 'Models'
+export const words = 'Words'
+export const calibration = 'Calibration'

@@ -4,7 +4,7 @@ import type { Part } from './part'
 // changes.ts
 export const n2Network = '2× network'
 export const n2ScaleUp = '2× scale-up'
-export const n15MemoryBandwidth = '1.5 × memory bandwidth'
+export const n15MemoryBandwidth = '1.5× memory bandwidth'
 export const fp8Gemms = 'FP8 GEMMs'
 export const overlapTpCommunication = 'overlap TP communication'
 export const fullRecompute = 'full recompute'
@@ -92,9 +92,10 @@ export const aConstantOfTheSoftware = 'A software constant: fitted, not configur
 export const hardware = 'hardware'
 export const software = 'software'
 export const host = 'host'
-export const memoryCapacityChangesNothingUntil = 'Memory capacity changes nothing until the run no longer fits:'
+export const memoryCapacityChangesNothingUntil = 'Memory capacity does not change the step while the run fits:'
+export const theRunNeedsMoreThan = (peak: Part, device: Part) =>
+  `The run needs ${peak} of ${device}, so it does not fit. The times above are those with enough memory.`
 export const ofText2 = 'of'
-export const doesNotFitNow = ', does not fit now'
 
 // solvers.tsx
 export const stage2 = (stage: Part, choice: Part, time: Part, choice2: Part, choice3: Part) =>

@@ -258,7 +258,7 @@ fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
     let comparison = compare(&specs, &prices, &cluster()).expect("some can be built");
     let names: Vec<&str> = comparison.refused.iter().map(|r| r.name.as_str()).collect();
     assert_eq!(names, ["clos", "rail-optimized", "trimmed"]);
-    assert!(comparison.refused[0].problem.message.contains("65536"));
+    assert!(comparison.refused[0].problem.message.contains("65,536"));
     assert_eq!(comparison.entries[0].name, "rail-only");
     assert_eq!(comparison.entries[0].saving, 0.0);
     assert!(comparison.by_devices.len() > 5);

@@ -6,6 +6,7 @@
 //! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
 //! architectures for the construction of partly filled fabrics (`catalog/network/superpod_tables.csv` has their tables).
 
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -380,7 +381,11 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     });
     let (s, ports) = (if tiers == 1 { "" } else { "s" }, request.radix);
     let message = if asked > most {
-        format!("{asked} endpoints exceed the {most} that {tiers} tier{s} of {ports}-port switches connect")
+        format!(
+            "{} endpoints exceed the {} that {tiers} tier{s} of {ports}-port switches connect",
+            human::whole(asked),
+            human::whole(most)
+        )
     } else {
         let leaves = request.groups * request.endpoints.div_ceil(split.hosts);
         format!(
@@ -398,7 +403,8 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     hints.push(
         "rail-only needs fewer ports per fabric, and more planes double the ports of a switch".to_owned(),
     );
-    Problem::new(message).at_key("design.gpus").hint(hints.join("; "))
+    let problem = Problem::new(message).at_key("design.gpus").hint(hints.join("; "));
+    wider.into_iter().fold(problem, |problem, radix| problem.remedy("design.radix", radix))
 }
 
 impl Clos {
@@ -488,7 +494,7 @@ mod tests {
         let problem = Clos::new(&request(1, 131_072, 64)).expect_err("too many");
         assert_eq!(
             problem.message,
-            "131072 endpoints exceed the 65536 that 3 tiers of 64-port switches connect"
+            "131,072 endpoints exceed the 65,536 that 3 tiers of 64-port switches connect"
         );
         assert!(problem.hint.expect("a hint").starts_with("design.radix = 128 is sufficient"));
     }

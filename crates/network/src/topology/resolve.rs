@@ -103,16 +103,14 @@ impl DesignSpec {
         let size = within("domain", self.domain.unwrap_or(usual), 1, MOST_DEVICES)?;
         if !devices.is_multiple_of(size) {
             let below = devices / size * size;
-            let near = if below == 0 {
-                format!("{size} devices")
-            } else {
-                format!("{below} or {} devices", below + size)
-            };
-            return Err(Problem::new(format!(
-                "{devices} devices are not a multiple of the domain size {size}"
-            ))
-            .at_key("design.domain")
-            .hint(format!("use {near}, or a domain size that divides {devices}")));
+            let near: Vec<u64> = [below, below + size].into_iter().filter(|number| *number > 0).collect();
+            let listed = near.iter().map(|number| human::whole(*number)).collect::<Vec<_>>().join(" or ");
+            let devices = human::whole(devices);
+            let problem =
+                Problem::new(format!("{devices} devices are not a multiple of the domain size {size}"))
+                    .at_key("design.domain")
+                    .hint(format!("use {listed} devices, or a domain size that divides {devices}"));
+            return Err(near.into_iter().fold(problem, |problem, near| problem.remedy("design.gpus", near)));
         }
         if kind == Kind::ScaleUp && size != devices {
             return Err(Problem::new(format!("a scale-up network is one domain of all {devices} devices"))

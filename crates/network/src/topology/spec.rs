@@ -132,6 +132,7 @@ impl DesignSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use railwright_spec::run::Value;
 
     #[test]
     fn a_design_file_holds_what_was_read() {
@@ -143,5 +144,30 @@ mod tests {
         let problem = parse("gpus = 8\nkind = \"cloz\"\n", "net.toml").expect_err("a typo");
         assert_eq!(problem.hint.as_deref(), Some("did you mean `clos`?"));
         assert_eq!(problem.place.expect("a place").line, Some(2));
+    }
+
+    /// Each remedy of a refused design is a key of it, and with that value it can be built.
+    #[test]
+    fn remedies_mend_what_they_are_of() {
+        let mut tried = 0;
+        for (kind, devices, domain, radix) in [
+            (Kind::RailOptimized, 1001, 8, 64),
+            (Kind::RailOnly, 5, 8, 64),
+            (Kind::Clos, 131_072, 8, 64),
+            (Kind::Trimmed, 1024, 8, 3),
+        ] {
+            let spec = DesignSpec::of(kind, devices, domain, radix);
+            let problem = spec.resolve().expect_err("cannot be built");
+            assert!(!problem.remedies.is_empty(), "{problem:?}");
+            for remedy in &problem.remedies {
+                let mut mended = spec.clone();
+                let name = remedy.key.strip_prefix("design.").expect("a key of a design");
+                let value = remedy.value.parse().map(Value::Integer).expect("a number");
+                mended.set(name, &value).expect("a known key").expect("a valid value");
+                mended.resolve().unwrap_or_else(|left| panic!("{remedy:?} leaves {left:?}"));
+                tried += 1;
+            }
+        }
+        assert!(tried >= 5, "{tried}");
     }
 }

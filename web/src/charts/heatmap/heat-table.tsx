@@ -7,6 +7,8 @@ import { fitName, textWidth } from '../fit-text'
 import { inkFor, luminance } from '../contrast'
 import { rgb } from './cells'
 import '../plot.css'
+import { endsOf, sharesOf } from './shares'
+import { Legend } from '../legend'
 import * as texts from '../../words/charts'
 
 /** Texts of a cell without a value; the first one that fits is shown. */
@@ -216,7 +218,7 @@ export function HeatTable({
             column % each === 0 ? (
               <text
                 key={column}
-                x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2)}
+                x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2 - 3)}
                 y={rows.length * high + 15}
                 text-anchor="middle"
                 style={{ fill: 'var(--muted)' }}
@@ -251,6 +253,7 @@ export function HeatTable({
         )}
         {cursor && <rect x={x} y={y} width={wide} height={high} fill="none" stroke="var(--text)" stroke-width="2" />}
       </svg>
+      {!written && painted && <Legend items={endsOf(values, own, from, most, format)} />}
       {empty !== '' && (
         <p class="muted heat-table-legend">
           <svg width="14" height="14" aria-hidden="true">
@@ -268,20 +271,6 @@ export function HeatTable({
       />
     </div>
   )
-}
-
-/** Values as shares of their scale, 0 to 1. */
-export function sharesOf(values: Props['values'], own: boolean, from: 'zero' | 'least', end?: number): (number | null)[][] {
-  const range = (all: readonly (number | null)[]) => {
-    const known = all.filter((value): value is number => value !== null)
-    const most = end ?? Math.max(0, ...known)
-    return [from === 'zero' ? 0 : Math.min(most, ...known), most] as const
-  }
-  const whole = range(values.flat())
-  return values.map((row) => {
-    const [least, most] = own ? range(row) : whole
-    return row.map((value) => (value === null ? null : most > least ? (value - least) / (most - least) : 0))
-  })
 }
 
 interface Painted {

@@ -1,7 +1,7 @@
 // A tornado chart: one row per parameter, bars to the left for a shorter step and to the right for a longer one.
 // Filled bars are one direction of the parameter, outlined bars the other, both named in the header. Arrow keys move between rows.
 import { useMemo, useState } from 'preact/hooks'
-import { fitText, textWidth } from '../fit-text'
+import { fitName, textWidth } from '../fit-text'
 import { linear } from '../axes/scale'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import '../plot.css'
@@ -141,7 +141,7 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
             >
               <rect class="row-back" x={0} y={y} width={width} height={ROW} rx={4} />
               <text x={4} y={y + 17}>
-                {fitText(row.label, plot.left - 16 - (plot.narrow || !row.now ? 0 : textWidth(row.now, 11) + 12), 12)}
+                {fitName(row.label, plot.left - 16 - (plot.narrow || !row.now ? 0 : textWidth(row.now, 11) + 12), 12)}
               </text>
               {!plot.narrow && row.now && (
                 <text class="tick" x={plot.left - 12} y={y + 17} text-anchor="end">

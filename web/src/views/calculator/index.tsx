@@ -126,7 +126,7 @@ function Results(props: Shown) {
         <Verdict
           estimate={a}
           letter={b ? 'A' : ''}
-          stale={dim(props.a)}
+          stale={props.a.stale}
           question={editing.value === 'a' ? complete(run.value) : null}
           valid={props.valid}
         />
@@ -134,12 +134,12 @@ function Results(props: Shown) {
           <Verdict
             estimate={b}
             letter="B"
-            stale={dim(props.b)}
+            stale={props.b.stale}
             question={editing.value === 'b' ? complete(runB.value) : null}
             valid={props.valid}
           />
         )}
-        <Headlines a={a} b={b} stale={dim(props.a)} staleB={props.b !== null && dim(props.b)} />
+        <Headlines a={a} b={b} stale={props.a.stale} staleB={props.b?.stale ?? false} />
       </div>
       <Panels a={props.a} b={props.b} memoryA={props.memoryA} memoryB={props.memoryB} />
     </>
@@ -148,8 +148,6 @@ function Results(props: Shown) {
 
 /** True if the current plan is rejected: the last numbers stay readable, without colour. */
 const refused = (props: Pick<Shown, 'a' | 'b'>) => props.a.problems.length > 0 || (props.b?.problems.length ?? 0) > 0
-
-const dim = (live: Live<unknown>) => live.stale || live.problems.length > 0
 
 function Panels(props: Omit<Shown, 'valid'>) {
   const liveA = useLater(props.a)
@@ -163,8 +161,8 @@ function Drawn(props: Omit<Shown, 'valid'>) {
   const a = props.a.answer
   const b = props.b?.answer ?? null
   if (!a) return null
-  const dimA = dim(props.a)
-  const dimB = props.b !== null && dim(props.b)
+  const dimA = props.a.stale
+  const dimB = props.b?.stale ?? false
   const either = dimA || dimB
   const memory = props.memoryA
   return (

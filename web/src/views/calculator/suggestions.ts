@@ -1,7 +1,9 @@
 // Remedies offered with a rejection: only those of the program.
 import type { Problem } from '../../api/ask'
 import { normalise } from '../../state/run'
+import { count } from '../../charts/format'
 import { flagOf } from './flags'
+import { flagTitle } from './wording'
 import * as texts from '../../words/calculator'
 
 export interface Offer {
@@ -14,7 +16,7 @@ export function suggestions(problem: Problem): Offer[] {
   const offers: Offer[] = (problem.remedies ?? []).map(({ key, value }) => {
     const [section = '', ...name] = key.split('.')
     const flag = flagOf({ section, name: name.join('.') } as Parameters<typeof flagOf>[0])
-    if (value === 'true') return { title: texts.allow(flag.replaceAll('-', ' ')), values: { [flag]: value } }
+    if (value === 'true') return { title: texts.allow(flagTitle(flag)), values: { [flag]: value } }
     return offer(flag, value)
   })
   // Another number of GPUs is another job, so the other remedies precede it.
@@ -28,7 +30,8 @@ export function suggestions(problem: Problem): Offer[] {
 }
 
 function offer(flag: string, value: string): Offer {
-  return { title: `${flag.replaceAll('-', ' ')} ${value}`, values: { [flag]: value } }
+  const number = Number(value)
+  return { title: `${flagTitle(flag)} ${Number.isFinite(number) ? count(number) : value}`, values: { [flag]: value } }
 }
 
 /** Kind of an unknown name without a flag: the model is a positional argument. */

@@ -33,7 +33,7 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
     >
       <p>
         {props.letter && <span class="letter">{props.letter}</span>}
-        <strong class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</strong>:{' '}
+        <strong class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</strong>{' '}
         {memory.margin >= 0
           ? texts.hasFreeOf(where, format.bytes(memory.margin), format.bytes(memory.device_memory))
           : texts.needsMoreThanTheOf(where, format.bytes(-memory.margin), format.bytes(memory.device_memory))}

@@ -1,6 +1,7 @@
 // What a co-design answers: the network with the lowest cost per token, or that several cannot be distinguished, and rows that differ in nothing.
 // Pure. The program judges by its intervals (`contenders`); here its judgement is put in order.
 import type { DesignAnswer, DesignRow } from './answer'
+import { kindOf } from './names'
 
 /** Networks that agree in all that is compared: one line of the table. */
 export interface Group {
@@ -86,5 +87,6 @@ export function sorted(groups: readonly Group[]): { readonly first: readonly Gro
   return { first: list.filter(matters), rest: list.filter((group) => !matters(group)) }
 }
 
-/** `clos 2:1`; nothing behind a topology without leaves to oversubscribe. */
-export const nameOf = (row: DesignRow): string => (row.oversubscription > 1 ? `${row.topology} ${row.oversubscription}:1` : row.topology)
+/** `Clos 2:1`; nothing behind a topology without leaves to oversubscribe. */
+export const nameOf = (row: DesignRow): string =>
+  row.oversubscription > 1 ? `${kindOf(row.topology).title} ${row.oversubscription}:1` : kindOf(row.topology).title

@@ -1,6 +1,6 @@
 // Step time against dollars of the network, every network with its best strategy, and the front of what nothing beats.
 import { ChartFrame } from '../../charts/frame'
-import { dollars, power, seconds } from '../../charts/format'
+import { count, dollars, power, seconds } from '../../charts/format'
 import { front } from '../../charts/scatter/model'
 import { Scatter } from '../../charts/scatter/scatter'
 import { Ticked } from '../../ui/states'
@@ -75,14 +75,14 @@ export function Front({ answer, line, unpriced, onLoad }: Props) {
               shape: kindOf(row.topology).shape,
               colour: kindOf(row.topology).colour,
               tip: {
-                title: `${row.topology}, domains of ${row.domain}, ${gigabits(row.speed)}${row.oversubscription > 1 ? `, ${row.oversubscription}:1` : ''}`,
+                title: `${kindOf(row.topology).title}, domains of ${row.domain}, ${gigabits(row.speed)}${row.oversubscription > 1 ? `, ${row.oversubscription}:1` : ''}`,
                 lines: lines(answer, row),
                 hint: 'Click or Enter loads the strategy',
               },
             }))}
             x={{
               title: texts.networkDollarsPerDevice,
-              format: (value) => (value >= 1e4 ? `$${Number((value / 1e3).toPrecision(3))}k` : `$${Number(value.toPrecision(3))}`),
+              format: (value) => `$${count(Number(value.toPrecision(3)))}`,
               log: true,
             }}
             y={{ title: texts.stepTimeS, format: (value) => String(Number(value.toPrecision(4))) }}

@@ -8,6 +8,7 @@ import { Tooltip } from '../../charts/axes/tooltip'
 import '../../charts/plot.css'
 import type { Bill, CostAnswer } from './answer'
 import { commandItem } from '../parts/command'
+import { kindOf } from './names'
 import * as texts from '../../words/network'
 
 const PARTS = [
@@ -69,7 +70,7 @@ interface BarsProps {
 
 function Bars({ width, bars }: BarsProps) {
   const [at, setAt] = useState<{ bar: number; part: number } | null>(null)
-  const left = Math.max(...bars.map((bar) => textWidth(bar.design.name, 12)), 40) + 12
+  const left = Math.max(...bars.map((bar) => textWidth(kindOf(bar.design.name).title, 12)), 40) + 12
   const most = Math.max(...bars.map((bar) => bar.design.bill.total))
   const scale = linear([0, most], [left, width - textWidth(dollars(most), 12) - 14])
   const height = TOP + bars.length * ROW + 22
@@ -118,7 +119,7 @@ function Bars({ width, bars }: BarsProps) {
           return (
             <g key={bar.design.name}>
               <text x={left - 10} y={y + 21} text-anchor="end">
-                {bar.design.name}
+                {kindOf(bar.design.name).title}
               </text>
               {bar.parts.map((one, n) => {
                 const from = x
@@ -156,7 +157,7 @@ function Bars({ width, bars }: BarsProps) {
         tip={
           part && bill && at
             ? {
-                title: `${bars[at.bar]?.design.name}: ${part.title}`,
+                title: `${kindOf(bars[at.bar]?.design.name ?? '').title}: ${part.title}`,
                 lines: [
                   { name: 'dollars', value: dollars(part.dollars) },
                   { name: texts.ofTheNetwork, value: percent(part.dollars / bill.total) },

@@ -1,5 +1,5 @@
 // Cost comparison of designs: breakdown, savings, break-even sizes, and the cheapest design by size.
-import { isOutdated, useAnswer } from '../../api/live'
+import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, power } from '../../charts/format'
 import { Lines } from '../../charts/lines/lines'
@@ -10,12 +10,12 @@ import { type Column, Table } from '../../ui/table'
 import { AcceleratorField } from '../parts/accelerator'
 import type { CostAnswer } from './answer'
 import { CostBars } from './cost-bars'
+import { DesignProblems } from './design-problems'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
 import { PriceList, priceList } from './price-list'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
-import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 type Priced = CostAnswer['designs'][number]
@@ -59,10 +59,10 @@ export function CostDesk() {
           <PriceList />
         </div>
       </section>
-      <RunProblems problems={live.problems} />
+      <DesignProblems live={live} />
       {!answer && live.problems.length === 0 && <Loading heights={[240, 240]} />}
       {answer && (
-        <div class={`columns ${isOutdated(live) ? 'stale' : ''}`}>
+        <div class={`columns ${live.stale ? 'stale' : ''}`}>
           <div class="columns two-charts">
             <CostBars answer={answer} line={live.commandLine} />
             <BySize answer={answer} />
@@ -93,7 +93,7 @@ function Shares({ answer }: { answer: CostAnswer }) {
       value: (row) => row.name,
       cell: (row) => (
         <span class="swatched">
-          <Swatch id={row.design.kind} /> {row.name}
+          <Swatch id={row.design.kind} /> {kindOf(row.name).title}
         </span>
       ),
     },
@@ -109,7 +109,7 @@ function Shares({ answer }: { answer: CostAnswer }) {
     {
       key: 'saving',
       title: texts.saves,
-      about: texts.against(first?.name ?? texts.theFirst),
+      about: texts.against(first ? kindOf(first.name).title : texts.theFirst),
       value: (row) => row.saving,
       cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving).replace('-', '−')),
       align: 'right',
@@ -146,7 +146,7 @@ function Shares({ answer }: { answer: CostAnswer }) {
         <h2>
           {texts.costs}{' '}
           <span class="about">
-            {texts.savingsAgainst} {first?.name}
+            {texts.savingsAgainst} {kindOf(first?.name ?? '').title}
           </span>
         </h2>
       </div>
@@ -162,7 +162,7 @@ function Shares({ answer }: { answer: CostAnswer }) {
 
 function BreakEven({ answer }: { answer: CostAnswer }) {
   const rows = answer.saving_by_port_price
-  const against = answer.names[0] ?? ''
+  const against = kindOf(answer.names[0] ?? '').title
   if (rows.length === 0 || answer.names.length < 2) return null
   const factor = (value: number) => (value === 1 ? 'today' : `${Number(value.toPrecision(3))}×`)
   return (
@@ -182,14 +182,14 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
             marks={[{ x: 1, label: texts.today }]}
             series={answer.names.slice(1).map((name, index) => ({
               id: name,
-              label: name,
+              label: kindOf(name).title,
               colour: kindOf(name).colour,
               dash: kindOf(name).dash,
               values: rows.map((row) => ({
                 x: row.ratio,
                 y: row.savings[index] ?? null,
                 tip: {
-                  title: name,
+                  title: kindOf(name).title,
                   lines: [
                     { name: texts.portPrices, value: factor(row.ratio) },
                     { name: 'saved', value: percent(row.savings[index] ?? 0).replace('-', '−') },
@@ -241,18 +241,18 @@ function BySize({ answer }: { answer: CostAnswer }) {
             y={{ title: texts.dollarsPerDevice, format: (value) => `$${count(value)}` }}
             series={answer.names.map((name, index) => ({
               id: name,
-              label: name,
+              label: kindOf(name).title,
               colour: kindOf(name).colour,
               dash: kindOf(name).dash,
               values: rows.map((row) => ({
                 x: row.devices,
                 y: row.per_device[index] ?? null,
                 tip: {
-                  title: name,
+                  title: kindOf(name).title,
                   lines: [
                     { name: 'devices', value: count(row.devices) },
                     { name: texts.perDevice3, value: dollars(row.per_device[index] ?? 0) },
-                    { name: texts.cheapestHere, value: row.name },
+                    { name: texts.cheapestHere, value: kindOf(row.name).title },
                   ],
                 },
               })),
@@ -270,8 +270,8 @@ function cheapest(rows: CostAnswer['cheapest_by_devices']): string {
   const parts: { name: string; until: number }[] = []
   for (const row of rows) {
     const last = parts[parts.length - 1]
-    if (last?.name === row.name) last.until = row.devices
-    else parts.push({ name: row.name, until: row.devices })
+    if (last?.name === kindOf(row.name).title) last.until = row.devices
+    else parts.push({ name: kindOf(row.name).title, until: row.devices })
   }
   const [only] = parts
   if (parts.length === 1 && only) return `Cheapest at every size: ${only.name}.`

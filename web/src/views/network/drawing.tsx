@@ -42,8 +42,8 @@ export function Drawing({ values, label, loads }: Props) {
     return () => abort.abort()
   }, [key])
   const inner = useMemo(() => drawing(text, loads ?? []), [text, loads])
-  if (problems.length > 0) return <p class="muted">{problems[0]?.message}</p>
-  if (!inner) return null
+  // A refusal stands above the answer before it, which keeps its diagram.
+  if (!inner) return problems.length > 0 ? <p class="muted">{problems[0]?.message}</p> : null
   return (
     <Scroll class="drawing scrolls" label={label}>
       <div dangerouslySetInnerHTML={{ __html: inner }} />

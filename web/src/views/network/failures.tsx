@@ -1,5 +1,5 @@
 // Loss from failed links, NICs and switches, by class, for one or several designs.
-import { isOutdated, useAnswer } from '../../api/live'
+import { useAnswer } from '../../api/live'
 import { count, digits, percent } from '../../charts/format'
 import { PERCENT } from '../../state/amounts'
 import { Amount } from '../../ui/amounts'
@@ -8,10 +8,11 @@ import { type Column, Table } from '../../ui/table'
 import { Choice, Figure } from '../parts/controls'
 import type { FailureClass, FailuresAnswer } from './answer'
 import { ShareBar } from './bits'
+import { DesignProblems } from './design-problems'
 import { DesignChoice, DesignFields, Swatch } from './fields'
+import { kindOf } from './names'
 import { useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
-import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 export function FailuresDesk() {
@@ -51,17 +52,17 @@ export function FailuresDesk() {
           />
         </div>
       </section>
-      <RunProblems problems={live.problems} />
+      <DesignProblems live={live} />
       {!answer && live.problems.length === 0 && <Loading heights={[240]} />}
       {answer && (
-        <div class={`columns ${isOutdated(live) ? 'stale' : ''}`}>
+        <div class={`columns ${live.stale ? 'stale' : ''}`}>
           {answer.designs.length > 1 && <Compared answer={answer} />}
           <div class="columns failures">
             {answer.designs.map(({ expected }) => (
-              <section key={expected.design} class="panel" aria-label={texts.failuresOf(expected.design)}>
+              <section key={expected.design} class="panel" aria-label={texts.failuresOf(kindOf(expected.design).title)}>
                 <div class="panel-head">
                   <h2 class="swatched">
-                    <Swatch id={expected.design} /> {expected.design}
+                    <Swatch id={expected.design} /> {kindOf(expected.design).title}
                   </h2>
                 </div>
                 <div class="panel-body">
@@ -77,7 +78,7 @@ export function FailuresDesk() {
                     </Figure>
                   </dl>
                 </div>
-                <Classes name={expected.design} classes={expected.classes} most={most} />
+                <Classes name={kindOf(expected.design).title} classes={expected.classes} most={most} />
               </section>
             ))}
           </div>
@@ -100,7 +101,7 @@ function Compared({ answer }: { answer: FailuresAnswer }) {
       value: (row) => row.design,
       cell: (row) => (
         <span class="swatched">
-          <Swatch id={row.design} /> {row.design}
+          <Swatch id={row.design} /> {kindOf(row.design).title}
         </span>
       ),
     },

@@ -10,6 +10,7 @@ import { gigabits } from './names'
 import { parameter, setParameter } from './state'
 import { bandwidth } from '../../charts/format'
 import { Scroll } from '../parts/scroll'
+import { withUnit } from './unit'
 import * as texts from '../../words/network'
 
 const WORKLOADS = ['var(--accent)', 'var(--class-tensor)'] as const
@@ -169,8 +170,7 @@ const STATUS: Readonly<Record<Target['status'], readonly [string, string]>> = {
 }
 
 function Targets({ answer }: { answer: PaperAnswer }) {
-  const number = (value: number | null, unit: string) =>
-    value === null ? '–' : `${Number(value.toPrecision(3))}${unit === '%' ? '%' : unit ? ` ${unit}` : ''}`
+  const number = (value: number | null, unit: string) => (value === null ? '–' : withUnit(Number(value.toPrecision(3)), unit))
   const error = (row: Target) => {
     if (row.error === null || row.here === null) return '–'
     if (row.unit === '%' && Math.abs(row.error) < 0.005) return '0.00 points'

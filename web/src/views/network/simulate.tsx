@@ -1,6 +1,6 @@
 // The step with its collectives as flows on a topology, compared with the closed form: cost of contention by dimension, and full links.
 import type { Arguments } from '../../api/ask'
-import { isOutdated, useAnswer } from '../../api/live'
+import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { classColour } from '../../charts/colours'
 import { bandwidth, count, percent, relative, seconds } from '../../charts/format'
@@ -69,10 +69,10 @@ function Simulate({ run }: { run: Arguments }) {
           />
         </div>
       </section>
-      <RunProblems problems={live.problems} />
+      <RunProblems problems={live.problems} kept={live.answer !== null} />
       {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label={texts.simulating} />}
       {/* Below a refusal stands the answer before it. */}
-      {answer && <Result answer={answer} line={live.commandLine} stale={isOutdated(live)} />}
+      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale} />}
     </>
   )
 }

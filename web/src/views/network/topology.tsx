@@ -3,12 +3,13 @@ import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bandwidth, count, seconds } from '../../charts/format'
-import { Loading, Problems } from '../../ui/states'
+import { Loading } from '../../ui/states'
 import { Figure } from '../parts/controls'
 import type { ShowAnswer } from './answer'
+import { DesignProblems } from './design-problems'
 import { Drawing } from './drawing'
 import { DesignFields } from './fields'
-import { gigabits, layerName } from './names'
+import { gigabits, kindOf, layerName } from './names'
 import { useOwnCluster } from './own-cluster'
 import { designFlags, kind } from './state'
 import { Scroll } from '../parts/scroll'
@@ -27,7 +28,7 @@ export function TopologyDesk() {
           <DesignFields />
         </div>
       </section>
-      {shown.problems.length > 0 && <Problems problems={shown.problems} />}
+      <DesignProblems live={shown} />
       {!answer && shown.problems.length === 0 && <Loading heights={[320, 160]} />}
       {answer && (
         <div class={`columns ${shown.stale ? 'stale' : ''}`}>
@@ -46,7 +47,7 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
   const { design, counts } = answer
   return (
     <ChartFrame
-      title={design.name}
+      title={kindOf(design.name).title}
       about={texts.devicesInDomainsOf(count(design.devices), design.domain.size)}
       name={`topology-${design.name}`}
       class="topology"
@@ -82,7 +83,10 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
           </dl>
           <Drawing
             values={values}
-            label={texts.pictureOf(design.name, counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', '))}
+            label={texts.pictureOf(
+              kindOf(design.name).title,
+              counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', '),
+            )}
           />
         </>
       )}

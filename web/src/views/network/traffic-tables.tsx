@@ -51,9 +51,11 @@ export function TrafficTable({ base, kinds }: { base: Arguments; kinds: TrafficA
       {open === 'kind' && <Exchanges answer={kinds} />}
       {open === 'pair' && <Pairs answer={kinds} />}
       {further && !live.answer && live.problems.length === 0 && <Loading heights={[160]} />}
-      {open === 'domain' && live.answer?.domains && <Domains answer={live.answer} />}
-      {open === 'rail' && live.answer?.rails && <Rails answer={live.answer} />}
-      {open === 'link' && live.answer?.links && <Links answer={live.answer} />}
+      <div class={live.stale ? 'stale' : ''}>
+        {open === 'domain' && live.answer?.domains && <Domains answer={live.answer} />}
+        {open === 'rail' && live.answer?.rails && <Rails answer={live.answer} />}
+        {open === 'link' && live.answer?.links && <Links answer={live.answer} />}
+      </div>
     </section>
   )
 }

@@ -95,7 +95,7 @@ function Traffic({ run }: { run: Arguments }) {
           {onNetwork && <DesignFields only={['radix', 'leaf-oversubscription']} />}
         </div>
       </section>
-      <RunProblems problems={sums.problems} />
+      <RunProblems problems={sums.problems} kept={sums.answer !== null} />
       {!sums.answer && sums.problems.length === 0 && <Loading heights={[64, 480]} />}
       {sums.answer && place && (
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>

@@ -165,7 +165,13 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
           { key: 'format', title: texts.what, value: (job) => job.format },
           ...(jobs.some((job) => job.ranks !== null)
             ? ([
-                { key: 'ranks', title: texts.ranks, value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' },
+                {
+                  key: 'ranks',
+                  title: texts.ranks,
+                  value: (job) => job.ranks,
+                  cell: (job) => job.ranks?.toLocaleString('en') ?? '–',
+                  align: 'right',
+                },
               ] satisfies Column<JobOnDisk>[])
             : []),
           {

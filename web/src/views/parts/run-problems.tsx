@@ -6,12 +6,26 @@ import { change, location } from '../../state/location'
 import { Problems, type Suggestion } from '../../ui/states'
 import { suggestions } from '../calculator/suggestions'
 import { canonicalName } from './strategy'
+import * as texts from '../../words/parts'
 
-export function RunProblems({ problems }: { readonly problems: readonly Problem[] }) {
+interface Props {
+  readonly problems: readonly Problem[]
+  /** Remedies that set something else than the run; null where they do. */
+  readonly also?: (problem: Problem) => readonly Suggestion[] | null
+  /** True if the answer of the settings before is shown below. */
+  readonly kept?: boolean
+}
+
+export function RunProblems({ problems, also, kept = false }: Props) {
   if (problems.length === 0) return null
   const suggest = (problem: Problem): readonly Suggestion[] =>
-    suggestions(problem).map((one) => ({ title: one.title, run: () => setRun(one.values) }))
-  return <Problems problems={problems} suggest={report ? undefined : suggest} />
+    also?.(problem) ?? suggestions(problem).map((one) => ({ title: one.title, run: () => setRun(one.values) }))
+  return (
+    <>
+      <Problems problems={problems} suggest={report ? undefined : suggest} />
+      {kept && <p class="muted small">{texts.theAnswerBelowIsThat}</p>}
+    </>
+  )
 }
 
 /** Sets settings of the run, under whatever name the address has them. */

@@ -12,7 +12,7 @@ export function Words() {
   const columns: Column<Topic>[] = [
     { key: 'title', title: texts.what, value: (row) => row.title, wrap: true },
     { key: 'group', title: texts.kind, value: (row) => row.group },
-    { key: 'id', title: texts.name, value: (row) => row.id, cell: (row) => <code>{row.id}</code> },
+    { key: 'id', title: texts.identifier, value: (row) => row.id, cell: (row) => <code>{row.id}</code> },
   ]
   return (
     <Listed

@@ -1,6 +1,7 @@
 // State in which nothing fits: the closest layouts with their missing memory, and remedies with a button each.
-import { bytes, count, seconds } from '../../charts/format'
+import { bytes, count, percent, seconds } from '../../charts/format'
 import { change } from '../../state/location'
+import { withoutFlags } from '../../state/program-text'
 import { loadStrategy } from '../parts/load'
 import type { Remedy, SearchAnswer } from './answer'
 import { PREFIX } from './question'
@@ -40,13 +41,13 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
       <div class="panel-body">
         {nearest && (
           <p>
-            {texts.theNearestOf} {count(answer.counters.enumerated)} {texts.strategiesNeeds} {bytes(nearest.miss.memory.device)}{' '}
-            {texts.ofText} {bytes(nearest.miss.device_memory)} {texts.onStage} {nearest.miss.memory.stage}
-            {texts.aDeviceWouldHaveTo}{' '}
-            <strong>
-              {bytes(nearest.miss.missing)} {texts.more}
-            </strong>
-            .
+            {texts.theNearestNeeds(
+              count(answer.counters.enumerated),
+              bytes(nearest.miss.device_memory + nearest.miss.missing),
+              nearest.miss.memory.stage,
+              percent(answer.fit_probability),
+            )}{' '}
+            <strong>{texts.moreThan(bytes(nearest.miss.missing))}</strong> {texts.thanADeviceHas(bytes(nearest.miss.device_memory))}
           </p>
         )}
         {nothing.remedies.length > 0 ? (
@@ -58,7 +59,7 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
                   <div>
                     <strong>{remedyWords(remedy)}</strong>
                     <span class="muted">
-                      {texts.stepOf} {seconds(remedy.step_time)} {texts.withText} <code>{remedy.layout}</code>
+                      {texts.stepOf} {seconds(remedy.step_time)} {texts.withText} <code>{withoutFlags(remedy.layout)}</code>
                     </span>
                   </div>
                   <span class="actions">
@@ -95,7 +96,7 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
           <ul class="remarks">
             {nothing.nearest_misses.map((near) => (
               <li key={near.layout}>
-                <code>{near.layout}</code> {texts.lacks} {bytes(near.miss.missing)}
+                <code>{withoutFlags(near.layout)}</code> {texts.lacks} {bytes(near.miss.missing)}
               </li>
             ))}
           </ul>

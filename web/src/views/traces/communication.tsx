@@ -2,7 +2,7 @@
 // Responsible for: the tables of `comm`. Times without a separation of wait and transfer are marked as estimates.
 import type { CommunicationAnswer, GroupCommunication as Group, RankCommunication as Rank } from '../../api/schema/communication'
 import { useAnswer } from '../../api/live'
-import { bandwidth, volume } from '../../charts/format'
+import { bandwidth, count, volume } from '../../charts/format'
 import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
@@ -32,10 +32,10 @@ export function Communication({ paths, job }: TabProps) {
               key: 'ranks',
               title: texts.ranks,
               value: (row) => row.size ?? 0,
-              cell: (row) => `${row.size ?? '?'}${row.groups > 1 ? ` × ${row.groups}` : ''}`,
+              cell: (row) => `${row.size ?? '?'}${row.groups > 1 ? ` × ${count(row.groups)}` : ''}`,
               align: 'right',
             },
-            { key: 'count', title: texts.calls, value: (row) => row.count, align: 'right' },
+            { key: 'count', title: texts.calls, value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
             {
               key: 'bytes',
               title: texts.size,
@@ -83,7 +83,9 @@ export function Communication({ paths, job }: TabProps) {
         />
       </section>
       <section class="panel traces-panel traces-wide traces-half" aria-label={texts.ranks}>
-        <h2>{texts.byRank}</h2>
+        <h2>
+          {texts.byRank} <span class="muted">{texts.sumsOverTheRecordingShares}</span>
+        </h2>
         <Table<Rank>
           caption={texts.communicationByRank}
           rows={answer.ranks}
@@ -91,10 +93,17 @@ export function Communication({ paths, job }: TabProps) {
           maxHeight="420px"
           columns={[
             { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
-            { key: 'collectives', title: texts.collectives, value: (row) => row.collectives, align: 'right' },
+            {
+              key: 'collectives',
+              title: texts.collectives,
+              value: (row) => row.collectives,
+              cell: (row) => count(row.collectives),
+              align: 'right',
+            },
             {
               key: 'communication',
-              title: texts.communication,
+              title: texts.communicationAndWaits,
+              about: texts.shareOfTheRecordingWith,
               value: (row) => row.communication_ns / row.window_ns,
               cell: (row) => percent(row.communication_ns / row.window_ns),
               align: 'right',
@@ -102,6 +111,7 @@ export function Communication({ paths, job }: TabProps) {
             {
               key: 'exposed',
               title: texts.exposed,
+              about: texts.shareOfTheRecordingExposed,
               value: (row) => row.exposed_ns / row.window_ns,
               cell: (row) => percent(row.exposed_ns / row.window_ns),
               align: 'right',
@@ -120,7 +130,7 @@ export function Communication({ paths, job }: TabProps) {
               value: (row) => row.wait_ns / Math.max(1, row.wait_ns + row.transfer_ns),
               cell: (row) => <Split wait={row.wait_ns} transfer={row.transfer_ns} />,
             },
-            { key: 'last', title: texts.lastToArrive, value: (row) => row.last, align: 'right' },
+            { key: 'last', title: texts.lastToArrive, value: (row) => row.last, cell: (row) => count(row.last), align: 'right' },
           ]}
         />
       </section>

@@ -4,9 +4,11 @@ import type { CompareAnswer, Difference } from '../../api/schema/compare'
 import { useState } from 'preact/hooks'
 import { useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { useAnswer } from '../../api/live'
+import { playground } from '../../api/playground/marker'
 import { change, own } from '../../state/location'
 import { percent, span } from '../../timeline/time'
-import { Loading, Problems } from '../../ui/states'
+import { FileButton } from '../../ui/file-button'
+import { Empty, Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { JobsBelow } from '../parts/open'
 import type { TabProps } from '.'
@@ -21,7 +23,7 @@ export function Compare({ paths, job }: TabProps) {
   const { jobs } = useJobsOnDisk()
   const others = jobs
     .filter((job) => viewOf(job) === 'traces')
-    .flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? job.paths : []))
+    .flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? [{ path: job.paths[0]!, name: job.name }] : []))
   const against = (path: string | undefined) => {
     setText(path ?? '')
     change({ 't.other': path })
@@ -49,7 +51,7 @@ export function Compare({ paths, job }: TabProps) {
             onInput={(event) => setText(event.currentTarget.value)}
           />
           <datalist id="compare-jobs">
-            {others.map((path) => (
+            {others.map(({ path }) => (
               <option key={path} value={path} />
             ))}
           </datalist>
@@ -57,6 +59,7 @@ export function Compare({ paths, job }: TabProps) {
         <button type="submit" class="button primary">
           {texts.compare}
         </button>
+        {!playground && <FileButton title={texts.chooseAFile} onPath={against} />}
         {canBeWritten(runText.value) && (
           <button
             type="button"
@@ -68,6 +71,7 @@ export function Compare({ paths, job }: TabProps) {
           </button>
         )}
       </form>
+      {!other && <Nothing others={others} against={against} />}
       {paths.length > 1 && (
         <p class="muted">
           {texts.theFirstOf} {paths.length} {texts.pathsIsComparedOpenThe}
@@ -93,6 +97,27 @@ export function Compare({ paths, job }: TabProps) {
         </>
       )}
     </div>
+  )
+}
+
+interface Named {
+  readonly path: string
+  readonly name: string
+}
+
+/** Number of listed jobs, the others are in the list of the field. */
+const LISTED = 6
+
+/** Before a choice: what a comparison shows, and the other jobs of the served folder. */
+function Nothing({ others, against }: { others: readonly Named[]; against: (path: string) => void }) {
+  return (
+    <Empty title={texts.compareWithWhat} text={texts.aComparisonShowsWhichParts}>
+      {others.slice(0, LISTED).map(({ path, name }) => (
+        <button key={path} type="button" class="button" title={path} onClick={() => against(path)}>
+          {name}
+        </button>
+      ))}
+    </Empty>
   )
 }
 

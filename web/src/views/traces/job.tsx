@@ -4,7 +4,7 @@ import type { Key } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
 import { askOnce } from '../../api/live'
 import { upload } from '../../api/uploads'
-import { change, own } from '../../state/location'
+import { change, go, own } from '../../state/location'
 import { runText } from '../../state/run'
 import { NUMBER, type Unit } from '../../state/amounts'
 import { chosenPairs, pairsOf, pairsText } from '../../state/settings'
@@ -135,7 +135,12 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
             onChange={(on) => change({ 't.run': on ? '1' : undefined, 't.expected': on ? '1' : undefined })}
           />
         ) : (
-          <span class="muted">{texts.openARunInThe}</span>
+          <span class="muted">
+            {texts.openARunInThe}{' '}
+            <button type="button" class="text-link" onClick={() => go('calculator')}>
+              {texts.openTheCalculator}
+            </button>
+          </span>
         )}
         <Settings
           title={texts.layout}

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
+import { withUnits } from '../../state/program-text'
 import { percent, span } from '../../timeline/time'
 import { Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
@@ -60,13 +61,13 @@ function Head({ profile }: { profile: Profile }) {
     [
       'ranks',
       profile.missing === 0
-        ? String(profile.ranks)
+        ? profile.ranks.toLocaleString('en')
         : texts.ofText(profile.ranks, profile.world_size_known ? '' : texts.atLeast, profile.world_size),
     ],
-    ['steps', String(profile.steps.length)],
+    ['steps', profile.steps.length.toLocaleString('en')],
     ...(profile.device ? [['on', profile.device] as const] : []),
     ...(profile.utilisation !== null && !isImpossible ? [['MFU', percent(profile.utilisation)] as const] : []),
-    ['clocks', profile.clocks],
+    ['clocks', withUnits(profile.clocks)],
   ]
   return (
     <>
@@ -113,6 +114,7 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
     <svg
       width={width}
       height={height}
+      viewBox={`0 0 ${width} ${height}`}
       role="img"
       aria-label={texts.aStepOf(span(profile.step_time_ns), profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', '))}
       font-size="12"
@@ -200,7 +202,7 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
         )}
         {finding.gpu_hours_per_day !== null && (
           <span>
-            {finding.gpu_hours_per_day.toFixed(1)} {hours} {texts.perDay}
+            {finding.gpu_hours_per_day.toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} {hours} {texts.perDay}
           </span>
         )}
         <button
@@ -213,7 +215,7 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
       </p>
       <ul class="traces-evidence">
         {finding.evidence.map((line) => (
-          <li key={line}>{line}</li>
+          <li key={line}>{withUnits(line)}</li>
         ))}
       </ul>
       <p class="traces-advice">

@@ -21,7 +21,7 @@ export function Ranks({ profile }: TabProps) {
     ...groups.map(
       ({ name, at }): Column<RankRow> => ({
         key: name,
-        title: name,
+        title: name[0]!.toUpperCase() + name.slice(1),
         value: (row) => row.shares[at] ?? 0,
         cell: (row) => percent(row.shares[at] ?? 0),
         align: 'right',

@@ -2,6 +2,7 @@
 // Responsible for: cards and a table of `stragglers`. Ranks below the minimum reported cost are omitted.
 import type { Culprit, StragglersAnswer } from '../../api/schema/stragglers'
 import { useAnswer } from '../../api/live'
+import { count, digits } from '../../charts/format'
 import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
@@ -98,8 +99,8 @@ export function Stragglers({ profile, paths, job }: TabProps) {
           <ul class="traces-evidence">
             {one.evidence.map((line) => (
               <li key={line.name}>
-                {line.name}: {line.unit === 'ns' ? span(line.own) : line.own.toPrecision(4)} {texts.against2}{' '}
-                {line.unit === 'ns' ? span(line.peers) : line.peers.toPrecision(4)} {texts.ofItsPeers}
+                {line.name}: {line.unit === 'ns' ? span(line.own) : digits(line.own, 4)} {texts.against2}{' '}
+                {line.unit === 'ns' ? span(line.peers) : digits(line.peers, 4)} {texts.ofItsPeers}
               </li>
             ))}
           </ul>
@@ -149,8 +150,15 @@ export function Stragglers({ profile, paths, job }: TabProps) {
               cell: (row) => percent(row.waits_share),
               align: 'right',
             },
-            { key: 'lateness', title: texts.lateBy, value: (row) => row.lateness_ns, cell: (row) => span(row.lateness_ns), align: 'right' },
-            { key: 'last', title: texts.lastToArrive, value: (row) => row.last, align: 'right' },
+            {
+              key: 'lateness',
+              title: texts.lateBy,
+              about: texts.perStepOverItsCollectives,
+              value: (row) => row.lateness_ns,
+              cell: (row) => span(row.lateness_ns),
+              align: 'right',
+            },
+            { key: 'last', title: texts.lastToArrive, value: (row) => row.last, cell: (row) => count(row.last), align: 'right' },
             { key: 'cause', title: texts.cause, value: (row) => causeOf(row, answer.noise_ns) },
           ]}
         />

@@ -1,6 +1,7 @@
 // A measured step on the timeline: all ranks on one clock, and findings next to it with links to their places.
 // Responsible for: the choice of step and rank, and the list of marks. Places of marks come from the answer.
 import { useEffect, useRef } from 'preact/hooks'
+import { count } from '../../charts/format'
 import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { toast } from '../../state/toasts'
@@ -92,7 +93,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
             value={rank ?? ''}
             onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}
           >
-            <option value="">{hidden.length > 0 && !rank ? texts.ofText2(drawn.size, ranks.length) : 'all'}</option>
+            <option value="">{hidden.length > 0 && !rank ? texts.ofText2(drawn.size, count(ranks.length)) : 'all'}</option>
             {interests.length > 0 && (
               <optgroup label={texts.ofInterest}>
                 {interests.map((one) => (
@@ -138,7 +139,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
         )}
         {hidden.length > 0 && !rank && (
           <span class="muted">
-            {hidden.length} {texts.ranksAreNotDrawnSelect}
+            {count(hidden.length)} {texts.ranksAreNotDrawnSelect}
           </span>
         )}
       </div>

@@ -5,6 +5,7 @@ import { bytes, digits, dollars, percent, relative, seconds } from '../../charts
 import { classColour } from '../../charts/colours'
 import { Tornado } from '../../charts/tornado/tornado'
 import { go, own } from '../../state/location'
+import { withoutFlags } from '../../state/program-text'
 import { Loading, Problems, Ticked } from '../../ui/states'
 import { set } from '../parts/controls'
 import type { Change, RunState, WhatIf } from './answer'
@@ -117,11 +118,12 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
               ) : (
                 <tr key={one.name}>
                   <th scope="row">
-                    <code>{one.name}</code>
+                    <span title={one.name}>{titleOf(one.name)}</span>
                   </th>
                   <td colSpan={7} class="wrap">
-                    <span class="badge bad">{texts.impossible}</span> {one.outcome.problems.map((problem) => problem.message).join('; ')}
-                    {one.outcome.problems[0]?.hint && <span class="muted"> {one.outcome.problems[0].hint}</span>}
+                    <span class="badge bad">{texts.impossible}</span>{' '}
+                    {withoutFlags(one.outcome.problems.map((problem) => problem.message).join('; '))}
+                    {one.outcome.problems[0]?.hint && <span class="muted"> {withoutFlags(one.outcome.problems[0].hint)}</span>}
                   </td>
                 </tr>
               ),
@@ -152,7 +154,7 @@ function Row({
       <th scope="row">
         {change ? (
           <button type="button" class="link" aria-pressed={chosen} onClick={() => set(PREFIX, 'at', name)}>
-            <code>{name}</code>
+            <span title={name}>{titleOf(name)}</span>
           </button>
         ) : (
           <span class="muted">{name}</span>
@@ -187,7 +189,7 @@ function Parts({ change }: { change: Change }) {
   return (
     <ChartFrame
       title={texts.effectByPart}
-      about={texts.partsOfTheStageThat(change.name)}
+      about={texts.partsOfTheStageThat(titleOf(change.name))}
       name="what-moves"
       rows={() => ({
         columns: ['part', 'before_s', 'after_s', 'change_s'],
@@ -203,7 +205,7 @@ function Parts({ change }: { change: Change }) {
           ) : (
             <Tornado
               width={width}
-              title={texts.whatMoves(change.name)}
+              title={texts.whatMoves(titleOf(change.name))}
               axis={texts.secondsPerStep}
               format={(value) => digits(value, 2).replace('-', '−')}
               figureTitle="difference"

@@ -99,8 +99,13 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             </li>
             <li>
               <span>
-                {texts.memoryCapacityChangesNothingUntil} {bytes(answer.capacity.peak)} {texts.ofText2} {bytes(answer.capacity.device)}
-                {answer.capacity.fit === 'does_not_fit' && <span class="tone-bad">{texts.doesNotFitNow}</span>}
+                {answer.capacity.fit === 'does_not_fit' ? (
+                  <span class="tone-bad">{texts.theRunNeedsMoreThan(bytes(answer.capacity.peak), bytes(answer.capacity.device))}</span>
+                ) : (
+                  <>
+                    {texts.memoryCapacityChangesNothingUntil} {bytes(answer.capacity.peak)} {texts.ofText2} {bytes(answer.capacity.device)}
+                  </>
+                )}
               </span>
             </li>
           </ul>

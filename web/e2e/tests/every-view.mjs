@@ -1,0 +1,51 @@
+// axe and the widths of a screen for every view, desk and tab, in light and dark, with everything open that can be folded.
+import { join } from 'node:path'
+import { check, openPage, repository } from '../harness.mjs'
+
+const FIXTURES = join(repository, 'fixtures')
+const TRACES = join(FIXTURES, 'traces/generated_torch215_gloo_pp2dp2')
+export const serve = [FIXTURES]
+
+const RUN = 'model=llama-3.1-70b&cluster=dgx-h100&gpus=64&tp=4&pp=2&tokens=1T'
+const desks = ['topology', 'traffic', 'cost', 'simulate', 'failures', 'design', 'paper']
+const tabs = ['overview', 'timeline', 'ranks', 'origins', 'communication', 'stragglers', 'roofline', 'query', 'compare']
+const pages = ['models', 'accelerators', 'clusters', 'examples', 'words', 'keys', 'detected', 'validation', 'calibration']
+const PLACES = [
+  ...['calculator', 'search', 'whatif', 'machines', 'pipeline'].flatMap((view) => [`${view}`, `${view}?${RUN}`]),
+  `calculator?${RUN}&b.tp=8`,
+  'calculator?model=no-such-model&cluster=dgx-h100',
+  ...desks.map((desk) => `network?${RUN}&n.desk=${desk}`),
+  ...tabs.map((tab) => `traces?t.path=${TRACES}&t.tab=${tab}`),
+  ...['traces', 'log', 'snapshot', 'hang'].flatMap((view) => [
+    view,
+    `${view}?${{ traces: 't', log: 'l', snapshot: 'y', hang: 'h' }[view]}.path=/nowhere`,
+  ]),
+  ...pages.map((tab) => `reference?r.tab=${tab}`),
+]
+
+export default async ({ browser, url }) => {
+  const wrong = []
+  for (const [size, scheme] of [
+    ['desktop', 'light'],
+    ['phone', 'dark'],
+  ]) {
+    const view = await openPage(browser, url, { size, scheme })
+    const { page } = view
+    for (const place of PLACES) {
+      const name = `${place.replace(TRACES, '…')} ${size} ${scheme}`
+      await page.evaluate((to) => (location.hash = to), `#/${place}`)
+      await page.waitForTimeout(250)
+      await view.settled().catch(() => wrong.push(`${name}: busy`))
+      await page
+        .waitForFunction(() => !document.querySelector('.skeleton'), null, { timeout: 60_000 })
+        .catch(() => wrong.push(`${name}: grey`))
+      await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => (one.open = true)))
+      await page.waitForTimeout(100)
+      wrong.push(...(await view.axe()).map((line) => `${name}: ${line}`))
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      if (over > 0) wrong.push(`${name}: ${over} px wider than the screen`)
+    }
+    await view.close()
+  }
+  check(wrong.length === 0, [...new Set(wrong)].join('\n'))
+}

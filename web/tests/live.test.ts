@@ -1,0 +1,56 @@
+// Answers of changing questions: an old answer under a refusal is dimmed, and a question that takes too long goes on as a job.
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Follower } from '../src/api/live'
+
+afterEach(() => vi.unstubAllGlobals())
+
+const json = (status: number, body: unknown) => new Response(JSON.stringify(body), { status })
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 100 && !holds(); tries++) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(holds()).toBe(true)
+}
+
+describe('a question', () => {
+  it('that is refused dims the answer of the one before, and the next answer is not dimmed', async () => {
+    vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) =>
+      body.includes('bad') ? json(422, { problems: [{ message: 'no' }] }) : json(200, { asked: body.length }),
+    )
+    const follower = new Follower<{ asked: number }>()
+    follower.put('live-a', { model: 'x' })
+    await until(() => follower.state.value.answer !== null)
+    expect(follower.state.value.stale).toBe(false)
+    follower.put('live-a', { model: 'bad' })
+    await until(() => follower.state.value.problems.length > 0)
+    expect(follower.state.value.answer).not.toBeNull()
+    expect(follower.state.value.stale).toBe(true)
+    follower.put('live-a', { model: 'yy' })
+    await until(() => follower.state.value.problems.length === 0 && !follower.state.value.loading)
+    expect(follower.state.value.stale).toBe(false)
+  })
+
+  it('that takes longer than a reply may wait goes on as a job', async () => {
+    const asked: string[] = []
+    vi.stubGlobal('fetch', async (path: string) => {
+      asked.push(path)
+      return path.endsWith('/jobs') ? json(202, { job: '7' }) : json(504, { problems: [{ message: 'this took more than 120 s' }] })
+    })
+    class Events {
+      readyState = 1
+      constructor(readonly path: string) {
+        asked.push(path)
+      }
+      addEventListener(kind: string, act: (event: { data: string }) => void) {
+        if (kind === 'answer') setTimeout(() => act({ data: '{"answer":{"ranks":4096},"outcome":"yes"}' }), 1)
+      }
+      close() {}
+    }
+    vi.stubGlobal('EventSource', Events)
+    const follower = new Follower<{ ranks: number }>()
+    follower.put('stragglers', { paths: ['/traces'] })
+    await until(() => follower.state.value.answer !== null)
+    expect(follower.state.value.answer).toEqual({ ranks: 4096 })
+    expect(follower.state.value.problems).toEqual([])
+    expect(asked).toEqual(['./api/v1/stragglers', './api/v1/jobs', './api/v1/jobs/7/events'])
+  })
+})
