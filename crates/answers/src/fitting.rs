@@ -85,9 +85,8 @@ fn by_search(
     let specified = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..setting.spec.plan.clone() };
     let options = Options { keep: 1, ..Options::default() };
     let search = searcher.prepare(&setting, &specified, options)?;
-    let ran = searcher.run_for_families(std::slice::from_ref(&search), 1);
-    let outcome = ran.first().map(|ran| search.outcome(&ran.results));
-    if let Some(found) = outcome.and_then(|outcome| outcome.candidates.into_iter().next()) {
+    let first_row = searcher.first_row(&search)?;
+    if let Some(found) = first_row.and_then(|(outcome, _)| outcome.candidates.into_iter().next()) {
         first.run.plan = found.plan;
         first.chosen = unspecified(&first.spec, &first.run);
         first.chosen.insert(

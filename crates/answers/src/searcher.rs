@@ -18,7 +18,9 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, Search, Space, Worker};
+use railwright_tuner::search::{
+    Candidate, Incumbent, Options, Outcome, Results, Runners, Search, Space, Worker,
+};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -270,6 +272,20 @@ impl<'a> Searcher<'a> {
         ran
     }
 
+    /// The outcome with the first row of `search`, and whether the whole space was searched: for every command that takes one layout.
+    /// Simulated candidates have no families, so the fastest is first.
+    pub(crate) fn first_row(&self, search: &Search<'_>) -> Result<Option<(Outcome, bool)>, Problem> {
+        let one = std::slice::from_ref(search);
+        let ran = if search.is_simulated() { self.run(one) } else { self.run_for_families(one, 1) };
+        let Some(Ran { results, is_complete }) = ran.into_iter().next() else { return Ok(None) };
+        let outcome = if search.is_simulated() {
+            search.outcome_of(&results, self.runners(search, &results, 1)?.candidates)
+        } else {
+            search.outcome(&results)
+        };
+        Ok(Some((outcome, is_complete)))
+    }
+
     /// Searches all pieces of all searches, each with a known score of a layout at least as good.
     pub fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
         let pieces: Vec<(usize, usize)> = searches
@@ -351,13 +367,7 @@ impl<'a> Searcher<'a> {
                 return Ok(Found::Nothing(first.map_or_else(String::new, |problem| problem.message)));
             }
         };
-        let ran = self.run(std::slice::from_ref(&search));
-        let Some(Ran { results, is_complete }) = ran.first() else { return Ok(Found::Stopped) };
-        let outcome = if search.is_simulated() {
-            search.outcome_of(results, self.runners(&search, results, 1)?.candidates)
-        } else {
-            search.outcome(results)
-        };
+        let Some((outcome, is_complete)) = self.first_row(&search)? else { return Ok(Found::Stopped) };
         if let Some(best) = outcome.candidates.first() {
             let options = EstimateOptions::of(run);
             let machine = match self.pricing.machines(&run.cluster)? {

@@ -160,6 +160,16 @@ fn the_batch_is_the_published_one_where_there_is_one() {
     assert!(usual["title"].as_str().is_some_and(|title| title.contains("assumed; ")), "{usual}");
 }
 
+/// `size` and `search` rank by one function: ties by simplicity.
+#[test]
+fn the_layout_of_a_size_is_the_first_row_of_a_search() {
+    let settings = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64", "--json"];
+    let sized = json(&[&["size", "--tokens", "1T"], &settings[..]].concat(), 0);
+    let searched = json(&[&["search"], &settings[..]].concat(), 0);
+    let first = searched.pointer("/candidates/0/ranked/candidate/plan").expect("a row");
+    assert_eq!(sized["size"]["rows"][0]["plan"], *first);
+}
+
 #[test]
 fn the_number_of_threads_does_not_show() {
     for format in ["table", "json", "csv", "md"] {

@@ -3,7 +3,7 @@
 //! Responsible for: the names of that generation (checked against b5bcd76c, August 2026). Excludes flavours that are not in its code.
 
 use super::pipeline;
-use railwright_spec::plan::{Recompute, Schedule};
+use railwright_spec::plan::{Recompute, Schedule, module_parts};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
@@ -126,21 +126,7 @@ pub(super) struct Mesh {
 fn stages(run: &Run, set: &mut impl FnMut(&str, String)) {
     let plan = &run.plan;
     if let Some(counts) = &plan.layers_per_stage {
-        let mut next = 0;
-        let parts: Vec<String> = counts
-            .iter()
-            .enumerate()
-            .map(|(index, count)| {
-                let layers = (next..next + count).map(|layer| format!("\"layers.{layer}\""));
-                let first = (index == 0).then(|| "\"tok_embeddings\"".to_owned());
-                let last = if index + 1 == counts.len() { &["\"norm\"", "\"lm_head\""][..] } else { &[] };
-                let modules: Vec<String> =
-                    first.into_iter().chain(layers).chain(last.iter().map(|&name| name.to_owned())).collect();
-                next += count;
-                format!("[{}]", modules.join(", "))
-            })
-            .collect();
-        return set("parallelism.module_fqns_per_model_part", format!("[{}]", parts.join(", ")));
+        return set("parallelism.module_fqns_per_model_part", module_parts(counts, "lm_head"));
     }
     // Two chunks per rank for a V schedule; other schedules divide evenly.
     let chunks =

@@ -5,7 +5,7 @@
 use super::{TorchtitanReader, models, pipeline, python};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
-use railwright_spec::plan::{ContextKind, Optimizer, Recompute};
+use railwright_spec::plan::{ContextKind, Optimizer, Recompute, module_parts};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::{Run, Value};
 use std::fmt::Write as _;
@@ -232,30 +232,11 @@ fn parallelism(run: &Run, out: &mut Sections) {
     let chunks = plan.pipeline_parallel * plan.virtual_stages;
     let each = run.model.num_layers().div_ceil(chunks.max(1));
     if let Some(counts) = &plan.layers_per_stage {
-        return out.put(section, "module_fqns_per_model_part", parts(counts));
+        return out.put(section, "module_fqns_per_model_part", module_parts(counts, "output"));
     }
     out.count(section, "pipeline_parallel_layers_per_stage", each);
     out.count(section, "pipeline_parallel_first_stage_less_layers", 0);
     out.count(section, "pipeline_parallel_last_stage_less_layers", 0);
-}
-
-/// Modules of each part: embedding first, then layers, norm and head last.
-fn parts(counts: &[u64]) -> String {
-    let mut next = 0;
-    let mut parts = Vec::new();
-    for (index, count) in counts.iter().enumerate() {
-        let mut modules = Vec::new();
-        if index == 0 {
-            modules.push("\"tok_embeddings\"".to_owned());
-        }
-        modules.extend((next..next + count).map(|layer| format!("\"layers.{layer}\"")));
-        next += count;
-        if index + 1 == counts.len() {
-            modules.extend(["\"norm\"".to_owned(), "\"output\"".to_owned()]);
-        }
-        parts.push(format!("[{}]", modules.join(", ")));
-    }
-    format!("[{}]", parts.join(", "))
 }
 
 fn recompute(run: &Run, out: &mut Sections) {

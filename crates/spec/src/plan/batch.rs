@@ -81,7 +81,7 @@ fn odd_factor(devices: u64, batch: u64) -> u64 {
     (1..=2 * batch).rev().find(|n| odd.is_multiple_of(*n)).unwrap_or(1)
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+pub(super) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
 }
 

@@ -1,9 +1,11 @@
 //! Parallel sizes that a plan leaves open.
 
-use super::PlanSpec;
+use super::batch::greatest_common_divisor;
+use super::{PlanSpec, validate};
 use crate::cluster::Cluster;
 use crate::model::{FeedForward, Mixer, Model};
-use crate::problem::Problem;
+use crate::problem::{Problem, either};
+use crate::run::{Section as _, Value};
 
 /// Parallel sizes whose product is the world size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,37 +56,65 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     let data = match spec.data_parallel {
         Some(data) => data,
         None if devices.is_multiple_of(inner) && devices >= inner => devices / inner,
-        None => {
-            let problem = Problem::new(format!(
-                "{devices} devices cannot be divided into replicas of {inner} (tensor {tensor} x pipeline {pipeline} \
-                 x context {context})"
-            ));
-            let (hint, works) = if devices < inner {
-                let hint = format!(
-                    "one replica needs {inner} devices: reduce a parallel size, or set cluster.devices"
-                );
-                (hint, vec![inner])
-            } else {
-                let works = [devices / inner * inner, devices.div_ceil(inner) * inner];
-                (
-                    format!("use {} or {} devices, or reduce a parallel size", works[0], works[1]),
-                    works.to_vec(),
-                )
-            };
-            let key = if tensor >= pipeline && tensor >= context {
-                "plan.tensor_parallel"
-            } else if pipeline >= context {
-                "plan.pipeline_parallel"
-            } else {
-                "plan.context_parallel"
-            };
-            let problem = problem.at_key(key).hint(hint);
-            return Err(works
-                .into_iter()
-                .fold(problem, |problem, count| problem.remedy("cluster.devices", count)));
-        }
+        None => return Err(indivisible(spec, model, cluster, [tensor, pipeline, context])),
     };
     Ok(Degrees { tensor, pipeline, context, data, expert })
+}
+
+/// The error for tensor, pipeline and context sizes whose product does not divide the devices. Its remedies are the nearest values of the
+/// largest size and the nearest numbers of whole nodes, each only if the whole plan is valid with it.
+fn indivisible(spec: &PlanSpec, model: &Model, cluster: &Cluster, sizes: [u64; 3]) -> Problem {
+    let [tensor, pipeline, context] = sizes;
+    let devices = cluster.devices;
+    let inner = tensor.saturating_mul(pipeline).saturating_mul(context);
+    let (key, size) = if tensor >= pipeline && tensor >= context {
+        ("tensor_parallel", tensor)
+    } else if pipeline >= context {
+        ("pipeline_parallel", pipeline)
+    } else {
+        ("context_parallel", context)
+    };
+    let is_valid = |spec: &PlanSpec, cluster: &Cluster| {
+        spec.resolve(model, cluster).is_ok_and(|plan| validate(model, cluster, &plan).is_empty())
+    };
+    // Only sizes and numbers that divide, so that their resolution does not come here again.
+    let others = inner / size.max(1);
+    let works_with = |value: &u64| {
+        let mut changed = spec.clone();
+        let is_set =
+            i64::try_from(*value).is_ok_and(|n| matches!(changed.set(key, &Value::Integer(n)), Some(Ok(()))));
+        is_set && is_valid(&changed, cluster)
+    };
+    let divides = |value: &u64| devices.is_multiple_of(others.saturating_mul(*value));
+    let below = (1..size.min(devices + 1)).rev().filter(divides).find(works_with);
+    let above = (size + 1..=devices / others.max(1)).filter(divides).find(works_with);
+    let values: Vec<u64> = below.into_iter().chain(above).collect();
+    let node = cluster.devices_per_node.max(1);
+    let unit = (inner / greatest_common_divisor(inner, node)).saturating_mul(node);
+    let is_buildable = |count: &u64| {
+        (1..=MOST_DEVICES).contains(count) && is_valid(spec, &Cluster { devices: *count, ..cluster.clone() })
+    };
+    let down = devices / unit.max(1) * unit;
+    let counts: Vec<u64> = [down, down.saturating_add(unit)].into_iter().filter(is_buildable).collect();
+
+    let names = |list: &[u64]| either(&list.iter().map(u64::to_string).collect::<Vec<_>>());
+    let hint = match (values.as_slice(), counts.as_slice()) {
+        ([], []) if devices < inner => {
+            format!("one replica needs {inner} devices: reduce a parallel size, or set cluster.devices")
+        }
+        ([], []) => "change a parallel size, or set cluster.devices".to_owned(),
+        (values, []) => format!("use {}", names(values)),
+        ([], counts) => format!("use {} devices, or change a parallel size", names(counts)),
+        (values, counts) => format!("use {}, or {} devices", names(values), names(counts)),
+    };
+    let problem = Problem::new(format!(
+        "{devices} devices cannot be divided into replicas of {inner} (tensor {tensor} x pipeline {pipeline} x context \
+         {context})"
+    ))
+    .at_key(format!("plan.{key}"))
+    .hint(hint);
+    let problem = values.iter().fold(problem, |problem, value| problem.remedy(format!("plan.{key}"), value));
+    counts.iter().fold(problem, |problem, count| problem.remedy("cluster.devices", count))
 }
 
 /// Tensor, pipeline and expert-parallel sizes for a model without a layout; `None` if no sizes divide.

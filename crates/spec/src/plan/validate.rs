@@ -30,7 +30,7 @@ pub fn validate(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Problem> {
         return absurd;
     }
     let mut problems = Vec::new();
-    devices::check(cluster, plan, &mut problems);
+    devices::check(model, cluster, plan, &mut problems);
     tensor::check(model, plan, &mut problems);
     pipeline::check(model, plan, &mut problems);
     batch::check(model, plan, &mut problems);

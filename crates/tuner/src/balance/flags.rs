@@ -5,7 +5,7 @@
 
 use crate::recompute;
 use railwright_spec::model::Model;
-use railwright_spec::plan::Plan;
+use railwright_spec::plan::{Plan, module_parts};
 
 pub use crate::recompute::Flags;
 
@@ -57,15 +57,9 @@ fn layout(layers: &[u64]) -> String {
     layers.iter().enumerate().map(stage).collect::<Vec<_>>().join("|")
 }
 
-/// The first layers of all stages but the first, by torchtitan's names.
 fn torchtitan(layers: &[u64]) -> Vec<String> {
-    let mut next = 0;
-    let mut points = Vec::new();
-    for &n in &layers[..layers.len().saturating_sub(1)] {
-        next += n;
-        points.push(format!("\"layers.{next}\""));
-    }
-    vec!["[parallelism]".to_owned(), format!("pipeline_parallel_split_points = [{}]", points.join(", "))]
+    let parts = module_parts(layers, "output");
+    vec!["[parallelism]".to_owned(), format!("module_fqns_per_model_part = {parts}")]
 }
 
 #[cfg(test)]
@@ -76,10 +70,11 @@ mod tests {
     fn ends_that_differ_have_flags_and_the_rest_a_layout() {
         assert_eq!(layout(&[1, 3, 3, 0]), "E,t|t*3|t*3|L");
         assert_eq!(
-            torchtitan(&[7, 8, 8, 7]),
+            torchtitan(&[1, 2, 0]),
             [
                 "[parallelism]",
-                "pipeline_parallel_split_points = [\"layers.7\", \"layers.15\", \"layers.23\"]"
+                "module_fqns_per_model_part = [[\"tok_embeddings\", \"layers.0\"], [\"layers.1\", \"layers.2\"], \
+                 [\"norm\", \"output\"]]"
             ]
         );
     }

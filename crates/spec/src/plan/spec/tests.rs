@@ -4,6 +4,7 @@ use super::*;
 use crate::cluster::by_name;
 use crate::model;
 use crate::plan::{Plan, validate};
+use crate::run::{Section as _, Value};
 
 fn resolved(model: &str, cluster: &str, devices: u64, spec: &PlanSpec) -> Plan {
     let (model, cluster) =
@@ -89,7 +90,7 @@ fn degrees_that_do_not_divide_are_reported() {
     };
     assert_eq!(
         refused(PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() }),
-        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use 56 or 64 devices, or reduce a parallel size"
+        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use 4, or 56 or 64 devices"
     );
     assert!(
         refused(PlanSpec { pipeline_parallel: Some(128), ..PlanSpec::default() })
@@ -176,4 +177,46 @@ fn full_sharding_alone_is_torchtitan() {
     assert_eq!((plan.software.as_str(), plan.context_kind), ("torchtitan-2025", ContextKind::AllGather));
     let tensor = PlanSpec { sharding: full, tensor_parallel: Some(2), ..PlanSpec::default() };
     assert_eq!(resolved("llama-3-8b", "h100", 8, &tensor).software, "megatron-core-2025");
+}
+
+/// Each remedy of sizes that do not divide the devices leads to a valid plan.
+#[test]
+fn remedies_of_indivisible_sizes_are_accepted() {
+    let mut tried = 0;
+    for name in
+        ["llama-3-8b", "llama-3.1-70b", "mixtral-8x7b", "qwen3-30b-a3b", "gpt3-175b", "deepseek-v3-671b"]
+    {
+        let model = model::by_name(name).expect(name);
+        for (preset, devices) in [("dgx-h100", 64), ("dgx-h100", 24), ("dgx-a100", 8), ("gb200-nvl72", 72)] {
+            let cluster = by_name(preset, devices).expect(preset);
+            for key in ["tensor_parallel", "pipeline_parallel", "context_parallel"] {
+                for size in [3, 5, 7, 12, 48, 100] {
+                    let mut spec = PlanSpec::default();
+                    spec.set(key, &Value::Integer(size)).expect("known").expect("a size");
+                    let Err(problem) = spec.resolve(&model, &cluster) else { continue };
+                    for remedy in &problem.remedies {
+                        let (mut spec, mut cluster) = (spec.clone(), cluster.clone());
+                        let value: u64 = remedy.value.parse().expect("a count");
+                        match remedy.key.as_str() {
+                            "cluster.devices" => cluster.devices = value,
+                            key => {
+                                let key = key.trim_start_matches("plan.");
+                                spec.set(key, &Value::Integer(value.cast_signed()))
+                                    .expect("known")
+                                    .expect("a size");
+                            }
+                        }
+                        let plan = spec.resolve(&model, &cluster).expect("resolves");
+                        assert_eq!(
+                            validate(&model, &cluster, &plan),
+                            [],
+                            "{name} {preset} {key} {size} {remedy:?}"
+                        );
+                        tried += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
 }

@@ -1,14 +1,18 @@
 //! Rules on ranks: parallel sizes that match the cluster, and formats supported by its accelerator.
 
+use super::super::expert_count;
 use super::super::{Plan, Sharding};
-use super::advice::{nearest_divisors, with_values};
+use super::advice::{greatest_common_divisor, nearest_divisors, with_values};
 use crate::cluster::Cluster;
+use crate::model::Model;
 use crate::precision::DataType;
 use crate::problem::Problem;
 
-pub(super) fn check(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
+pub(super) fn check(model: &Model, cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     world(cluster, plan, problems);
-    expert_ranks(plan, problems);
+    if let Some(experts) = expert_count(model) {
+        expert_ranks(experts, plan, problems);
+    }
     shard_group(plan, problems);
     segment(cluster, plan, problems);
     formats(cluster, plan, problems);
@@ -38,7 +42,7 @@ fn world(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
 }
 
 /// Megatron's rule: expert_tensor x expert x expert_data = tensor x context x data.
-fn expert_ranks(plan: &Plan, problems: &mut Vec<Problem>) {
+fn expert_ranks(experts: u64, plan: &Plan, problems: &mut Vec<Problem>) {
     if plan.expert_parallel == 1 {
         return;
     }
@@ -52,7 +56,7 @@ fn expert_ranks(plan: &Plan, problems: &mut Vec<Problem>) {
                  pipeline stage (tensor x context x data)",
                 plan.expert_parallel, plan.expert_tensor_parallel
             ))
-            .at_key("plan.expert_parallel"), &nearest_divisors(rest, plan.expert_parallel)),
+            .at_key("plan.expert_parallel"), &nearest_divisors(greatest_common_divisor(rest, experts), plan.expert_parallel)),
         );
     }
 }

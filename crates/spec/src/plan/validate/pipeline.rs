@@ -26,13 +26,13 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
             problems.push(
                 Problem::new(format!("{entries} entries for {pp} x {vp} = {chunks} virtual stages"))
                     .at_key("plan.layers_per_stage")
-                    .hint(suggestion(model, plan, chunks)),
+                    .hint(format!("omit it, and {}", suggestion(model, plan, chunks))),
             );
         } else if sum != layers {
             problems.push(
                 Problem::new(format!("the entries sum to {sum}, but {} has {layers} layers", model.name))
                     .at_key("plan.layers_per_stage")
-                    .hint(suggestion(model, plan, chunks)),
+                    .hint(format!("omit it, and {}", suggestion(model, plan, chunks))),
             );
         }
         return;
