@@ -97,14 +97,14 @@ fn lone_stages(
     let found = |(at, stage): (usize, &Stage)| {
         let others: Vec<&Kernels> =
             kernels.iter().enumerate().filter(|other| other.0 != at).map(|other| other.1).collect();
-        Some((stage.stage, stage.members[0], lone::longer(&kernels[at], &others)?))
+        Some((stage.number, stage.members[0], lone::longer(&kernels[at], &others)?))
     };
     stages.iter().enumerate().filter_map(found).collect()
 }
 
 /// A stage: its members, and the compute time of its median rank in nanoseconds.
 struct Stage {
-    stage: u32,
+    number: u32,
     compute: i64,
     members: Vec<usize>,
 }
@@ -126,7 +126,7 @@ fn by_stage(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Ve
     let typical = |(stage, mut ranks): (u32, Vec<(i64, usize)>)| {
         ranks.sort_unstable();
         let compute = ranks[(ranks.len() - 1) / 2].0;
-        Stage { stage, compute, members: ranks.into_iter().map(|rank| rank.1).collect() }
+        Stage { number: stage, compute, members: ranks.into_iter().map(|rank| rank.1).collect() }
     };
     stages.into_iter().map(typical).collect()
 }
@@ -137,7 +137,7 @@ fn above_median(stages: &[Stage]) -> Vec<SlowStage> {
     let Some(&peers) = times.get(times.len().saturating_sub(1) / 2) else { return Vec::new() };
     let slow = |stage: &&Stage| peers > 0 && stage.compute as f64 > MORE * peers as f64;
     let stage = |stage: &Stage| SlowStage {
-        stage: stage.stage,
+        stage: stage.number,
         members: stage.members.clone(),
         compute: stage.compute,
         peers,

@@ -37,6 +37,9 @@ pub(super) struct Taken {
     pub count: usize,
 }
 
+/// Median over ranks of a value of a kernel.
+type Middle<'a> = &'a dyn Fn(&dyn Fn(&Taken) -> f64) -> f64;
+
 impl Taken {
     pub(super) fn of(durations: &mut [f64]) -> Self {
         durations.sort_by(f64::total_cmp);
@@ -49,7 +52,7 @@ impl Taken {
     }
 
     /// Durations on the usual rank: `middle` gives the median of a value over ranks.
-    pub(super) fn usual(count: usize, total: f64, middle: &dyn Fn(&dyn Fn(&Self) -> f64) -> f64) -> Self {
+    pub(super) fn usual(count: usize, total: f64, middle: Middle<'_>) -> Self {
         let quantile = |at: usize| middle(&|one| one.quantiles.get(at).copied().unwrap_or(0.0));
         Self { total, quantiles: std::array::from_fn(quantile), count }
     }
