@@ -19,7 +19,7 @@ use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::search::{
-    Candidate, Incumbent, Options, Outcome, Results, Runners, Search, Space, Worker,
+    Candidate, Degrees, Incumbent, Options, Outcome, Results, Runners, Search, Space, Worker,
 };
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -167,6 +167,32 @@ impl<'a> Searcher<'a> {
         options: Options,
         freed: &[&str],
     ) -> Result<Search<'s>, Vec<Problem>> {
+        let mut search = self.prepare_unordered(setting, specified, options, freed)?;
+        self.order(&mut search);
+        Ok(search)
+    }
+
+    /// Prepares the search of parallel sizes that may have a layout up to a time, in seconds, by a lower bound of the time of each.
+    pub fn prepare_within<'s>(
+        &self,
+        setting: &'s Setting,
+        specified: &PlanSpec,
+        options: Options,
+        (limit, least): (f64, &dyn Fn(&Degrees) -> f64),
+    ) -> Result<Search<'s>, Vec<Problem>> {
+        let mut search = self.prepare_unordered(setting, specified, options, &[])?;
+        search.only_within(limit, least);
+        self.order(&mut search);
+        Ok(search)
+    }
+
+    fn prepare_unordered<'s>(
+        &self,
+        setting: &'s Setting,
+        specified: &PlanSpec,
+        options: Options,
+        freed: &[&str],
+    ) -> Result<Search<'s>, Vec<Problem>> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
         pins(setting, specified)?;
@@ -183,12 +209,10 @@ impl<'a> Searcher<'a> {
             let problem = Problem { place, ..problem };
             one(if is_narrowed { problem.in_file("--space") } else { problem })
         })?;
-        let mut search = match self.pricing.machines(&run.cluster).map_err(one)? {
+        Ok(match self.pricing.machines(&run.cluster).map_err(one)? {
             Some(((quick, simulated), _)) => search.on_whole_domains().simulated(quick, simulated),
             None => search,
-        };
-        self.order(&mut search);
-        Ok(search)
+        })
     }
 
     /// Orders the pieces of a search by their bounds, on all threads.

@@ -25,6 +25,7 @@ mod launch;
 mod limits;
 mod narrow;
 mod network;
+mod network_agreement;
 mod network_flows;
 mod page;
 mod pipeline;

@@ -79,7 +79,9 @@ fn every_flow_has_its_begin_and_end() {
     assert!((of("reply", "begin") - (of("in8", "end") + 5e-6)).abs() < 1e-15);
     let table = std::fs::read_to_string(&ends).expect("a table");
     assert_eq!(table.lines().count(), 11);
-    assert!(table.starts_with("name,source,destination,bytes,begin,end,latest_end\nin1,1,0,1048576,0,"));
+    assert!(
+        table.starts_with("name,source,destination,bytes,begin_s,end_s,latest_end_s\nin1,1,0,1048576,0,")
+    );
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 

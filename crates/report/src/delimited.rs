@@ -1,7 +1,7 @@
 //! The tables of a report as CSV: exact numbers, one header per table.
 
 use crate::clean;
-use crate::document::{Block, Document, Table};
+use crate::document::{Block, Column, Document, Table};
 
 /// First table of the report, or its bars and pairs if it has no table.
 pub fn render(document: &Document) -> String {
@@ -12,7 +12,7 @@ pub fn render(document: &Document) -> String {
         .collect();
     if let Some(table) = tables.first() {
         return lines(
-            &table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>(),
+            &table.columns.iter().map(Column::for_machines).collect::<Vec<_>>(),
             table.rows.iter().map(|row| row.iter().map(|cell| cell.for_machines().to_owned()).collect()),
         );
     }

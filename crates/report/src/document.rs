@@ -104,12 +104,14 @@ pub struct Column {
     pub prose: bool,
     /// Priority of removal on a narrow terminal, highest first; 0: never.
     pub expendable: u8,
+    /// Unit of the exact values, for the header of a CSV: `s`, `bytes`, `usd`; empty for words and counts.
+    pub unit: &'static str,
 }
 
 impl Column {
     /// A column of words.
     pub fn words(name: &str) -> Self {
-        Self { name: name.to_owned(), right: false, prose: false, expendable: 0 }
+        Self { name: name.to_owned(), right: false, prose: false, expendable: 0, unit: "" }
     }
 
     /// A column of sentences.
@@ -119,7 +121,22 @@ impl Column {
 
     /// A column of numbers.
     pub fn numbers(name: &str) -> Self {
-        Self { name: name.to_owned(), right: true, prose: false, expendable: 0 }
+        Self { right: true, ..Self::words(name) }
+    }
+
+    /// Sets the unit of the exact values.
+    #[must_use]
+    pub fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Header for CSV: the name, with the unit of its values as in `closed_form_s`.
+    pub fn for_machines(&self) -> String {
+        if self.unit.is_empty() {
+            return self.name.clone();
+        }
+        format!("{}_{}", self.name.replace(' ', "_").replace('\'', ""), self.unit)
     }
 
     /// Sets the priority of removal on a narrow terminal, highest first.

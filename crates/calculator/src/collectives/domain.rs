@@ -5,6 +5,9 @@ use super::link::LinkClass;
 use super::{Collective, Source};
 use std::sync::OnceLock;
 
+/// Links of a device of a full mesh: one to each of seven peers (MI300X platform data sheet).
+pub(super) const MESH_LINKS: u64 = 7;
+
 const TABLE: &str = railwright_catalog::COLLECTIVES;
 
 /// Seconds that each further rank adds to a ring inside a domain: the slope of the measured floors from 2 to 8 ranks
@@ -92,7 +95,7 @@ pub(super) fn law(
     };
     let usable = match class {
         // Each pair of a mesh has one link: a group of n uses n - 1 of the 7.
-        LinkClass::Mesh => bandwidth * ((ranks.max(2) - 1) as f64 / 7.0).min(1.0),
+        LinkClass::Mesh => bandwidth * ((ranks.max(2) - 1) as f64 / MESH_LINKS as f64).min(1.0),
         _ => bandwidth,
     };
     let law = Law {

@@ -6,11 +6,13 @@
 //! latency of its route.
 
 mod held;
+mod mesh;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use held::{MOST_FLOWS as MOST_HELD, held};
+pub use mesh::{DomainPorts, Meshed};
 pub use table::parse;
 
 use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};

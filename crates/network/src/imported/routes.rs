@@ -5,7 +5,7 @@
 //! leaves from the devices nearest to the receiver (NCCL's PXN).
 
 use super::fabric::Imported;
-use crate::flow::listed::Routes;
+use crate::flow::listed::{DomainPorts, Routes};
 use crate::simulate::LinkPath;
 use crate::topology::{Routing, choices};
 use std::collections::BTreeMap;
@@ -178,6 +178,21 @@ fn add(link_path: &mut LinkPath, link: u32, share: f64) {
     match link_path.links.iter_mut().find(|known| known.0 == link) {
         Some(known) => known.1 += share,
         None => link_path.links.push((link, share)),
+    }
+}
+
+impl DomainPorts for Imported {
+    fn device_count(&self) -> u32 {
+        self.devices.len() as u32
+    }
+
+    fn domain_size(&self) -> u32 {
+        self.domain.max(1) as u32
+    }
+
+    fn domain_port(&self, link: u32) -> Option<(u32, bool)> {
+        let port = link.checked_sub(self.domain_links?).filter(|port| port / 2 < self.device_count())?;
+        Some((port / 2, port % 2 == 0))
     }
 }
 

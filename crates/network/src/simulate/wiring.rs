@@ -12,9 +12,9 @@ use super::detour;
 use super::part::Part;
 use super::recovery::{Lost, Settled};
 use crate::failures::Recovery;
-use crate::flow::listed::Routes;
+use crate::flow::listed::{DomainPorts, Routes};
 use crate::flow::{Flow, Wires};
-use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
+use crate::topology::{Design, Detail, Layer, LinkId, Node, Route, Routing, Topology};
 use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -318,6 +318,28 @@ impl Wires for Wiring {
         };
         route.extend_from_slice(&link_path.links);
         link_path.latency
+    }
+}
+
+impl DomainPorts for Wiring {
+    fn device_count(&self) -> u32 {
+        self.devices()
+    }
+
+    fn domain_size(&self) -> u32 {
+        self.topology.design.domain.size as u32
+    }
+
+    fn domain_port(&self, link: u32) -> Option<(u32, bool)> {
+        let (graph, link) = (&self.topology.graph, LinkId(link));
+        if link.index() >= graph.link_count() || graph.class(link).layer != Layer::ScaleUp {
+            return None;
+        }
+        match (graph.node(graph.from(link)), graph.node(graph.to(link))) {
+            (Node::Device(device), _) => Some((device, true)),
+            (_, Node::Device(device)) => Some((device, false)),
+            _ => None,
+        }
     }
 }
 

@@ -190,25 +190,34 @@ pub struct SlimFly {
 }
 
 impl SlimFly {
-    /// The smallest that joins the endpoints with routers of the radix. `q` is any number of the form `4w + d`. The existence of a field of
-    /// that order (`q` a power of a prime) is not checked, as in published tables.
+    /// The smallest that joins the endpoints with routers of the radix: of a `q` with a construction ([`Self::is_constructible`]), else of
+    /// any other of the form `4w + d`. Published tables count such graphs as well (q = 28), and reports state that no construction is known.
     pub fn new(endpoints: u64, radix: u64) -> Result<Self, Problem> {
-        let mut largest = 0;
-        for q in (3..=radix).filter(|q| q % 4 != 2) {
-            let of = Self::with(q);
-            if of.degree + of.hosts > radix {
-                break;
-            }
-            largest = of.room();
-            if largest >= endpoints {
-                return Ok(of);
-            }
+        let sizes = || {
+            let all = (3..=radix).filter(|q| q % 4 != 2).map(Self::with);
+            all.take_while(|of| of.degree + of.hosts <= radix)
+        };
+        let enough = |of: &Self| of.room() >= endpoints;
+        if let Some(of) = sizes().filter(Self::is_constructible).find(enough).or_else(|| sizes().find(enough))
+        {
+            return Ok(of);
         }
+        let largest = sizes().map(|of| of.room()).max().unwrap_or(0);
         Err(Problem::new(format!(
             "{endpoints} endpoints exceed the {largest} that a Slim Fly of {radix}-port routers connects"
         ))
         .at_key("design.gpus")
         .hint("raise design.radix"))
+    }
+
+    /// Tests whether the construction exists: it requires a finite field of order `q`, and one exists for powers of a prime only.
+    pub fn is_constructible(&self) -> bool {
+        let Some(prime) = (2..=self.q).find(|n| self.q.is_multiple_of(*n)) else { return false };
+        let mut rest = self.q;
+        while rest.is_multiple_of(prime) {
+            rest /= prime;
+        }
+        rest == 1
     }
 
     /// The graph of this order.
@@ -259,9 +268,26 @@ mod tests {
         let slim = SlimFly::new(32_928, 64).expect("radix 63");
         assert_eq!((slim.q, slim.degree, slim.hosts), (28, 42, 21));
         assert_eq!((slim.switches(), slim.links(), slim.room()), (1568, 32_928, 32_928));
+        assert!(!slim.is_constructible(), "28 = 4 * 7 is the order of no field");
         // The example of the Slim Fly paper: q = 19, 722 routers of degree 29 and 10,830 endpoints.
         let paper = SlimFly::with(19);
         assert_eq!((paper.switches(), paper.degree, paper.room()), (722, 29, 10_830));
+    }
+
+    #[test]
+    fn a_slim_fly_needs_a_finite_field() {
+        // M. Besta and T. Hoefler, section II-B: q is a prime power 4w + d, d one of -1, 0, 1.
+        let orders = (3..33).filter(|q| q % 4 != 2 && SlimFly::with(*q).is_constructible());
+        assert_eq!(
+            orders.collect::<Vec<_>>(),
+            [3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32]
+        );
+        // 12 has enough room, but no field; 13 is next.
+        let twelve = SlimFly::with(12);
+        assert_eq!(SlimFly::new(twelve.room(), 64).expect("built").q, 13);
+        // 28 is the largest that 64 ports allow, and beyond 27.
+        assert_eq!(SlimFly::new(SlimFly::with(27).room(), 64).expect("built").q, 27);
+        assert_eq!(SlimFly::new(SlimFly::with(27).room() + 1, 64).expect("counted").q, 28);
     }
 
     #[test]

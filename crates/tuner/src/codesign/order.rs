@@ -42,6 +42,26 @@ fn latency(tiers: &[Tier], reach: u64) -> f64 {
     tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
 }
 
+/// A network that is at least as good as all of these for any traffic: the best of each property. `None` without networks, and if no such
+/// network exists.
+pub fn ideal<'a>(clusters: impl IntoIterator<Item = &'a Cluster> + Clone) -> Option<Cluster> {
+    let mut best = clusters.clone().into_iter().next()?.clone();
+    let mut devices = best.devices;
+    for cluster in clusters.clone() {
+        let (own, other) = (&mut best.network, &cluster.network);
+        own.bandwidth = own.bandwidth.max(other.bandwidth);
+        own.latency = own.latency.min(other.latency);
+        own.rail_forwarding = own.rail_forwarding.min(other.rail_forwarding);
+        devices = devices.max(other.tiers.iter().map(|tier| tier.devices).max().unwrap_or(0));
+    }
+    // One switch for all devices.
+    best.network.tiers.truncate(1);
+    for tier in &mut best.network.tiers {
+        (tier.devices, tier.oversubscription) = (devices, 1.0);
+    }
+    clusters.into_iter().all(|cluster| is_at_least_as_good(&best, cluster)).then_some(best)
+}
+
 /// Order of indices in which no cluster precedes one that is at least as good and different.
 pub fn best_first(clusters: &[Cluster]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..clusters.len()).collect();
@@ -112,6 +132,17 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn an_ideal_network_is_better_than_all() {
+        let narrow = with(&[(32, 2.0), (1024, 1.0)], 800.0);
+        let deep = with(&[(256, 1.0), (512, 1.0), (1024, 1.0)], 400.0);
+        let best = ideal([&narrow, &deep]).expect("comparable");
+        assert!(is_at_least_as_good(&best, &narrow) && is_at_least_as_good(&best, &deep));
+        assert!(!is_at_least_as_good(&narrow, &deep) && !is_at_least_as_good(&deep, &narrow));
+        let racks = by_name("gb200-nvl72", 1152).expect("known");
+        assert_eq!(ideal([&narrow, &racks]), None, "other devices");
     }
 
     #[test]

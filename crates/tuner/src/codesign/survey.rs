@@ -9,13 +9,13 @@
 
 use super::order::is_at_least_as_good;
 use super::pricer::{Memo, Priced, Pricer, offer};
-use crate::search::{Entry, Key, Results, Search, Space};
+use crate::search::{Degrees, Entry, Key, Results, Search, Space};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of listed layouts. Each is priced on worse networks, in about the time of a search per layout.
 pub const LISTED: usize = 2000;
@@ -49,6 +49,8 @@ struct Surveyed {
     entries: Vec<Entry>,
     /// All layouts below this time are among the entries, in seconds.
     complete_below: f64,
+    /// Lower bounds of all layouts of the searched parallel sizes, in seconds.
+    least: BTreeMap<Degrees, f64>,
 }
 
 /// The fastest known layout on a network.
@@ -95,7 +97,20 @@ impl Survey {
             space: search.space.clone(),
             entries: results.best.entries().to_vec(),
             complete_below: results.best.threshold().min(limit),
+            least: results.least().collect(),
         });
+    }
+
+    /// Raises lower bounds of the time of all layouts on a network, by parallel sizes, to those from the searches of networks that are at
+    /// least as good.
+    pub fn raise(&self, least: &mut BTreeMap<Degrees, f64>, cluster: &Cluster) {
+        for better in self.networks.iter().filter(|one| is_at_least_as_good(&one.cluster, cluster)) {
+            let kept = better.kept(cluster);
+            for (degrees, time) in &better.least {
+                let known = least.entry(*degrees).or_default();
+                *known = known.max(time * kept);
+            }
+        }
     }
 
     /// The fastest of all surveyed layouts on a network. `None` before the first survey.

@@ -265,6 +265,14 @@ impl<'a> Search<'a> {
         Some(search)
     }
 
+    /// Removes pieces without a strategy up to a time, in seconds, by a lower bound of the time of each piece's strategies. The results of
+    /// the rest up to that time are those of all pieces.
+    pub fn only_within(&mut self, limit: f64, least: impl Fn(&Degrees) -> f64) {
+        // Division may round an exact tie to less than itself.
+        self.pieces.retain(|degrees| least(degrees) <= limit * (1.0 + 1e-9));
+        self.least = Vec::new();
+    }
+
     /// The tensor and pipeline sizes of all pieces, ascending.
     pub fn cells(&self) -> Vec<(u64, u64)> {
         let mut cells: Vec<(u64, u64)> = self.pieces.iter().map(|one| (one.tensor, one.pipeline)).collect();

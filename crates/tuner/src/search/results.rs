@@ -213,6 +213,11 @@ pub(super) fn near_misses() -> ShortList {
 }
 
 impl Results {
+    /// Lower bounds of the time of the searched pieces' strategies, in seconds.
+    pub fn least(&self) -> impl Iterator<Item = (Degrees, f64)> + '_ {
+        self.least.iter().copied()
+    }
+
     /// Empty results.
     pub fn new(score: Score, keep: usize) -> Self {
         Self {

@@ -10,6 +10,8 @@ use crate::args::collective::CollectiveOn;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run;
+use clap::ValueEnum as _;
+use railwright_answers::quoted;
 use railwright_network::failures::Recovery;
 use railwright_network::topology::DesignSpec;
 use railwright_spec::cluster::Cluster;
@@ -52,8 +54,8 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
         Computed::Stopped(problem) => return printer.stopped(problem),
         Computed::Problem(problem) => return Err(in_words(problem, &sheet).into()),
     };
-    let machine = cluster.accelerator.name.clone();
-    print(&Answered { machine, chosen, ignores_cable_latencies: false, curve }, arguments, printer)
+    let (machine, next) = (cluster.accelerator.name.clone(), next(arguments, Network::Design(&wiring)));
+    print(&Answered { machine, chosen, ignores_cable_latencies: false, curve, next }, arguments, printer)
 }
 
 /// On a fabric from a file.
@@ -80,8 +82,25 @@ fn on_file(
         Computed::Problem(problem) => return Err(problem.into()),
     };
     chosen.push("latencies of the cluster (those of the file's cables have no effect)".to_owned());
-    let machine = cluster.accelerator.name.clone();
-    print(&Answered { machine, chosen, ignores_cable_latencies: true, curve }, arguments, printer)
+    let (machine, next) = (cluster.accelerator.name.clone(), next(arguments, Network::Imported(&fabric)));
+    print(&Answered { machine, chosen, ignores_cable_latencies: true, curve, next }, arguments, printer)
+}
+
+/// The same collective under another routing: hashed routes collide, sprayed ones do not.
+fn next(arguments: &CollectiveOn, network: Network<'_>) -> String {
+    let operation = arguments.operation.to_possible_value();
+    let operation = operation.map_or_else(String::new, |value| value.get_name().to_owned());
+    let mut line = format!("railwright network collective {operation} --bytes {}", quoted(&arguments.bytes));
+    line.extend(arguments.gpus.map(|gpus| format!(" --gpus {gpus}")));
+    line.extend(arguments.ranks.iter().map(|ranks| format!(" --ranks {}", quoted(ranks))));
+    line.extend(arguments.nodelist.iter().map(|nodes| format!(" --nodelist {}", quoted(nodes))));
+    if arguments.first_node > 0 {
+        line += &format!(" --first-node {}", arguments.first_node);
+    }
+    let fabric = arguments.fabric.fabric.as_deref();
+    line += &on_network::flags(arguments.cluster.as_deref(), &arguments.on, fabric);
+    line.extend(arguments.fail.iter().map(|part| format!(" --fail {}", quoted(part))));
+    line + &on_network::other_routing(network, "")
 }
 
 /// A curve, or the reason why it is missing.

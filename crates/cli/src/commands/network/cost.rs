@@ -345,18 +345,18 @@ impl Compared {
             Column::numbers("ports").expendable(8),
             Column::numbers("cables").expendable(6),
             Column::numbers("transceivers").expendable(4),
-            Column::numbers("fabric").expendable(7),
-            Column::numbers("with NICs"),
-            Column::numbers("low").expendable(4),
-            Column::numbers("high").expendable(4),
-            Column::numbers("per device").expendable(5),
-            Column::numbers("saving"),
-            Column::numbers("power").expendable(1),
-            Column::numbers("of cluster").expendable(2),
+            Column::numbers("fabric").unit("usd").expendable(7),
+            Column::numbers("with NICs").unit("usd"),
+            Column::numbers("low").unit("usd").expendable(4),
+            Column::numbers("high").unit("usd").expendable(4),
+            Column::numbers("per device").unit("usd").expendable(5),
+            Column::numbers("saving").unit("share"),
+            Column::numbers("power").unit("w").expendable(1),
+            Column::numbers("of cluster").unit("share").expendable(2),
         ];
         let has_tokens = self.cluster.tokens_per_second.is_some();
         if has_tokens {
-            columns.push(Column::numbers("per M tokens"));
+            columns.push(Column::numbers("per M tokens").unit("usd"));
         }
         let rows = self.comparison.entries.iter().enumerate().map(|(n, entry)| {
             let (bill, counts) = (&entry.bill, &entry.bill.counts);
@@ -443,19 +443,19 @@ impl Compared {
     fn steps(&self) -> Table {
         let mut columns = vec![
             Column::words("design"),
-            Column::numbers("step"),
-            Column::numbers("closed form").expendable(6),
-            Column::numbers("network's part").expendable(2),
+            Column::numbers("step").unit("s"),
+            Column::numbers("closed form").unit("s").expendable(6),
+            Column::numbers("network's part").unit("share").expendable(2),
             Column::numbers("tokens/s").expendable(4),
-            Column::numbers("network per M tokens"),
-            Column::numbers("all per M tokens"),
-            Column::numbers("all per day").expendable(5),
+            Column::numbers("network per M tokens").unit("usd"),
+            Column::numbers("all per M tokens").unit("usd"),
+            Column::numbers("all per day").unit("usd").expendable(5),
             Column::numbers("energy per M tokens").expendable(1),
-            Column::numbers("of which network").expendable(3),
+            Column::numbers("of which network").unit("share").expendable(3),
         ];
         let has_tokens = self.cluster.tokens.is_some();
         if has_tokens {
-            columns.push(Column::numbers("all of the run"));
+            columns.push(Column::numbers("all of the run").unit("usd"));
         }
         let cents = |price: Dollars| Cell::number(format!("${:.5}", price.get()), price.get());
         let rows = self.comparison.entries.iter().map(|entry| {

@@ -11,13 +11,20 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::{Printer, Watching, csv_lines};
 use crate::run;
+use railwright_answers::quoted;
+use railwright_calculator::collectives::pair_share;
 use railwright_network::flow;
-use railwright_network::flow::listed::{Interval, Listed, MOST_HELD, Routes, held, parse, play_watched};
+use railwright_network::flow::listed::{
+    DomainPorts, Interval, Listed, MOST_HELD, Meshed, Routes, held, parse, play_watched,
+};
 use railwright_network::simulate::{LayerLoad, Wiring};
 use railwright_network::topology::Kind;
-use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use railwright_tuner::collective::Network;
+use railwright_tuner::flows::idle_nics;
 use railwright_tuner::simulate::MOST_SEEDS;
 use report::{Answered, Shown};
 
@@ -42,6 +49,7 @@ pub(crate) fn run(arguments: &FlowsOn, printer: &Printer) -> Result<Outcome, Fai
     if let Some(path) = &arguments.ends {
         printer.data(&ends(&answered.flows), Some(path))?;
     }
+    printer.warnings(&answered.warnings);
     printer.answer(&answered, &arguments.output)?;
     Ok(Outcome::Yes)
 }
@@ -51,7 +59,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
     let mut chosen = Vec::new();
     let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
     if let Some(file) = &arguments.fabric.fabric {
-        let (_, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
+        let (cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
         chosen.extend(laid);
         let names: std::collections::BTreeMap<&str, u32> =
             fabric.devices.iter().enumerate().map(|(n, name)| (name.as_str(), n as u32)).collect();
@@ -60,19 +68,64 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
         let network = Network::Imported(&fabric);
         let table = table(arguments, (devices, fabric.domain), &device, &mut chosen)?;
         let draws = draws(arguments.seeds, network, &mut chosen);
-        let (flows, makespans, outcome) = played(&fabric, &table, draws, watching)?;
+        let peers = peers(&cluster, (fabric.domain, fabric.domain_bandwidth), &mut chosen);
+        let routes = Meshed::new(&fabric, peers);
+        let (flows, makespans, outcome) = played(&routes, &table, draws, watching)?;
         let layers = fabric.layers(&outcome.carried, outcome.duration);
-        return Ok(answered(network, chosen, makespans, layers, flows));
+        let layers = with_pairs(&routes, layers, &outcome);
+        return Ok(Answered {
+            next: next(arguments, network),
+            ..answered(network, chosen, makespans, layers, flows)
+        });
     }
-    let wiring = wired(arguments, word, &mut chosen)?;
+    let Wired { wiring, cluster, warnings } = wired(arguments, word, &mut chosen)?;
     let devices = wiring.devices();
     let network = Network::Design(&wiring);
     let domain = wiring.topology.design.domain.size;
     let table = table(arguments, (devices, domain), &|word| numbered(word, devices), &mut chosen)?;
     let draws = draws(arguments.seeds, network, &mut chosen);
-    let (flows, makespans, outcome) = played(&wiring, &table, draws, watching)?;
-    let layers = wiring.loads(&outcome.carried, outcome.duration);
-    Ok(answered(network, chosen, makespans, layers, flows))
+    let peers = peers(&cluster, (domain, wiring.topology.design.domain.bandwidth), &mut chosen);
+    let routes = Meshed::new(&wiring, peers);
+    let (flows, makespans, outcome) = played(&routes, &table, draws, watching)?;
+    let layers = with_pairs(&routes, wiring.loads(&outcome.carried, outcome.duration), &outcome);
+    let next = next(arguments, network);
+    Ok(Answered { next, warnings, ..answered(network, chosen, makespans, layers, flows) })
+}
+
+/// Bandwidth between two devices of a domain whose devices have one link to each other; `None` behind a switch.
+fn peers(
+    cluster: &Cluster,
+    (domain, bandwidth): (u64, BytesPerSecond),
+    chosen: &mut Vec<String>,
+) -> Option<BytesPerSecond> {
+    let peers = pair_share(cluster).filter(|_| domain == cluster.scale_up.domain_size)? * bandwidth.get();
+    let peers = BytesPerSecond::new(peers);
+    let link = &cluster.scale_up.link;
+    chosen.push(format!("two devices of a domain have one {link} link of {}", human::bandwidth(peers)));
+    Some(peers)
+}
+
+/// Loads of layers, with that of the links between two devices of a domain after that of its ports.
+fn with_pairs<R: DomainPorts>(
+    routes: &Meshed<'_, R>,
+    mut layers: Vec<LayerLoad>,
+    outcome: &flow::Outcome,
+) -> Vec<LayerLoad> {
+    if let Some(load) = routes.load(&outcome.carried, outcome.duration) {
+        layers.insert(layers.len().min(1), load);
+    }
+    layers
+}
+
+/// The same flows under another routing: hashed routes collide, sprayed ones do not.
+fn next(arguments: &FlowsOn, network: Network<'_>) -> String {
+    let mut line = format!("railwright network flows {}", quoted(&arguments.flows));
+    line +=
+        &on_network::flags(arguments.cluster.as_deref(), &arguments.on, arguments.fabric.fabric.as_deref());
+    for part in &arguments.fail {
+        line += &format!(" --fail {}", quoted(part));
+    }
+    line + &on_network::other_routing(network, " --seeds 16")
 }
 
 fn answered(
@@ -86,7 +139,8 @@ fn answered(
     if flows.len() > MOST_HELD {
         chosen.push(format!("no bounds for flows behind congested receivers (more than {MOST_HELD} flows)"));
     }
-    Answered { network: name, routing, devices, chosen, makespans, layers, flows }
+    let (next, warnings) = (String::new(), Vec::new());
+    Answered { network: name, routing, devices, chosen, makespans, layers, flows, next, warnings }
 }
 
 fn table(
@@ -124,8 +178,15 @@ fn numbered(word: &str, devices: u32) -> Option<u32> {
     word.parse().ok().filter(|number| *number < devices)
 }
 
-/// A design for the devices of a cluster, with its own latencies.
-fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wiring, Failure> {
+/// A network of the devices of a cluster.
+struct Wired {
+    wiring: Wiring,
+    cluster: Cluster,
+    warnings: Vec<Warning>,
+}
+
+/// A design for the devices of a cluster, with its own latencies. Devices use at most the bandwidth of their own link.
+fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wired, Failure> {
     let failed = on_network::failed(&arguments.fail)?;
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
     let cluster = run::cluster(word)?.resolve()?;
@@ -136,7 +197,9 @@ fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wi
     let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized);
     chosen.extend(on_network::usual_routing(kind, &mut sheet.spec));
     let design = sheet.spec.resolve().map_err(|problem| on_network::placed(&sheet, problem))?;
-    Ok(Wiring::new(&design, &failed).map_err(|problem| on_network::placed(&sheet, problem))?)
+    let warnings = idle_nics(&design, &cluster).into_iter().collect();
+    let wiring = Wiring::new(&design.fed(cluster.device_limit()), &failed);
+    Ok(Wired { wiring: wiring.map_err(|problem| on_network::placed(&sheet, problem))?, cluster, warnings })
 }
 
 /// Flows of the first hash seed, the makespan of every seed, and the bytes of the first on links.
@@ -181,7 +244,8 @@ fn shown(flow: &Listed, interval: &Interval, latest: Option<Seconds>) -> Shown {
 
 /// Every flow as CSV, seconds and bytes.
 fn ends(flows: &[Shown]) -> String {
-    let header = ["name", "source", "destination", "bytes", "begin", "end", "latest_end"].map(str::to_owned);
+    let header =
+        ["name", "source", "destination", "bytes", "begin_s", "end_s", "latest_end_s"].map(str::to_owned);
     let rows = flows.iter().map(|flow| {
         vec![
             flow.name.clone(),

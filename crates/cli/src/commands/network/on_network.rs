@@ -6,11 +6,13 @@ use super::{design, spelled_out};
 use crate::args::network::DesignFlags;
 use crate::args::traffic::OnNetwork;
 use crate::run::USUAL_CLUSTER;
+use railwright_answers::quoted;
 use railwright_network::simulate::Part;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Sheet;
+use railwright_tuner::collective::Network;
 
 /// The design for a cluster; of the kind `usual` if none is specified.
 pub(super) fn of(
@@ -38,6 +40,31 @@ pub(super) fn routed(on: &OnNetwork, routing: Option<&str>) -> OnNetwork {
     let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
     on.keys.extend(routing.map(|routing| format!("routing={routing}")));
     on
+}
+
+/// The network as flags, each after a blank.
+pub(super) fn flags(cluster: Option<&str>, on: &OnNetwork, fabric: Option<&str>) -> String {
+    let one = |flag: &str, value: &str| format!(" {flag} {}", quoted(value));
+    let mut line = String::new();
+    line.extend(cluster.map(|word| one("--cluster", word)));
+    line.extend(fabric.map(|file| one("--fabric", file)));
+    line.extend(on.topology.as_deref().map(|word| one("--topology", word)));
+    line.extend(on.keys.iter().map(|key| one("--network", key)));
+    line
+}
+
+/// A flag for the other routing, after a blank: hashed routes collide, sprayed ones do not. Empty without routes to choose.
+pub(super) fn other_routing(network: Network<'_>, seeds: &str) -> String {
+    if let Network::Design(wiring) = network
+        && wiring.topology.design.kind.routings().is_empty()
+    {
+        return String::new();
+    }
+    if network.routing().is_hashed() {
+        " --routing spray".to_owned()
+    } else {
+        format!(" --routing ecmp{seeds}")
+    }
 }
 
 /// The parts of `--fail`.

@@ -148,14 +148,14 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
     let columns = vec![
         Column::words("workload"),
         Column::numbers("N_M"),
-        Column::numbers("compute").expendable(4),
-        Column::numbers("model parallel").expendable(3),
-        Column::numbers("data in domain").expendable(3),
-        Column::numbers("data on rails").expendable(3),
-        Column::numbers("rail-only"),
-        Column::numbers("ideal"),
-        Column::numbers("silent pairs").expendable(2),
-        Column::numbers("bytes in domain").expendable(1),
+        Column::numbers("compute").unit("s").expendable(4),
+        Column::numbers("model parallel").unit("s").expendable(3),
+        Column::numbers("data in domain").unit("s").expendable(3),
+        Column::numbers("data on rails").unit("s").expendable(3),
+        Column::numbers("rail-only").unit("s"),
+        Column::numbers("ideal").unit("s"),
+        Column::numbers("silent pairs").unit("share").expendable(2),
+        Column::numbers("bytes in domain").unit("share").expendable(1),
     ];
     let rows = report.workloads.iter().map(|row| {
         let it = &row.rail_only;
@@ -194,7 +194,7 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
         columns
     };
     let mut columns = head("workload", "GPUs");
-    columns.push(Column::numbers("ideal"));
+    columns.push(Column::numbers("ideal").unit("s"));
     let rows = report.domain_sweep.iter().map(|row| {
         let mut cells = vec![row.workload.into(), Cell::whole(row.devices)];
         cells.extend(row.times.iter().map(|time| time.map_or_else(Cell::default, Cell::seconds)));
@@ -214,7 +214,7 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
         Column::numbers("domain"),
         Column::numbers("network"),
         Column::numbers("scale-up"),
-        Column::numbers("overhead"),
+        Column::numbers("overhead").unit("share"),
     ];
     let rows = report.forwarding.iter().map(|row| {
         let rate = |r| Cell::from(human::bandwidth(r));

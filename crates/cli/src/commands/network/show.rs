@@ -5,6 +5,7 @@ use crate::args::network::Show;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, words};
+use railwright_answers::quoted;
 use railwright_network::bill::layer_name;
 use railwright_network::cabling::{self, Cable, Floor};
 use railwright_network::topology::{Counts, Design, Reach};
@@ -25,7 +26,14 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failur
     if is_picture {
         printer.data(&svg::draw(&summary.design), path)?;
     } else {
-        printer.answer(&Shown(summary), &arguments.output)?;
+        let word = arguments.design.as_deref().unwrap_or(summary.design.kind.name());
+        // Standard input is read once.
+        let next = (word != "-").then(|| {
+            let flags = arguments.flags.settings.iter();
+            let flags = flags.map(|(flag, _, value)| format!(" {flag} {}", quoted(value)));
+            format!("railwright network cost --designs {}{}", quoted(word), flags.collect::<String>())
+        });
+        printer.answer(&Shown(summary, next), &arguments.output)?;
     }
     Ok(Outcome::Yes)
 }
@@ -99,7 +107,8 @@ fn floor(settings: &[String]) -> Result<Floor, Problem> {
     Ok(floor)
 }
 
-pub(crate) struct Shown(Summary);
+/// A design, and a command for the next question.
+pub(crate) struct Shown(Summary, Option<String>);
 
 /// The value and its alternatives: `ecmp (or spray, static)`.
 fn one_of<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String {
@@ -162,6 +171,7 @@ impl Answer for Shown {
     fn document(&self, _: Terminal) -> Document {
         let Summary { design, counts, .. } = &self.0;
         let mut document = Document::default();
+        document.verdict(self.verdict());
         let domains = match design.domain.size {
             1 => String::new(),
             size => format!(" in {} of {size}", human::several(design.domains(), "domain")),
@@ -184,11 +194,30 @@ impl Answer for Shown {
         }
         document.heading_with("reach", "from one device to all others");
         document.table(self.reach());
+        if let Some(next) = &self.1 {
+            document.next_step(format!("`{next}`"));
+        }
         document
     }
 }
 
 impl Shown {
+    /// Parts of the network, and its narrowest tier.
+    fn verdict(&self) -> String {
+        let Summary { design, counts, oversubscription, .. } = &self.0;
+        let devices = human::several(design.devices, "device");
+        if design.fabric == Fabric::None {
+            return format!("{devices} in one scale-up domain, without a network");
+        }
+        let worst = oversubscription.iter().copied().fold(1.0, f64::max);
+        format!(
+            "{devices} on {} with {}, {}:1 at the narrowest tier",
+            human::several(counts.switches(), "switch"),
+            human::several(counts.cables(), "cable"),
+            (worst * 1000.0).round() / 1000.0
+        )
+    }
+
     fn figures(&self) -> Vec<(&'static str, Cell)> {
         let Summary { design, oversubscription, room, .. } = &self.0;
         let tiers = design.fabric_tiers();
@@ -231,7 +260,9 @@ impl Shown {
                 d.globals
             ),
             Fabric::SlimFly(s) => {
-                format!("q = {}, degree {}, {} devices at each router", s.q, s.degree, s.hosts)
+                let field =
+                    if s.is_constructible() { "" } else { " (no field: counted, no construction known)" };
+                format!("q = {}{field}, degree {}, {} devices at each router", s.q, s.degree, s.hosts)
             }
             Fabric::Torus(t) => {
                 let sizes: Vec<String> = t.dimensions.iter().map(u64::to_string).collect();
@@ -349,7 +380,7 @@ impl Shown {
             Column::words("layer"),
             Column::numbers("links"),
             Column::numbers("cables"),
-            Column::numbers("each link").expendable(1),
+            Column::numbers("each link").unit("bytes_s").expendable(1),
             Column::words("medium").expendable(2),
             Column::numbers("transceivers"),
         ];
@@ -370,7 +401,7 @@ impl Shown {
             Column::words("devices"),
             Column::numbers("number"),
             Column::numbers("links"),
-            Column::numbers("latency").expendable(1),
+            Column::numbers("latency").unit("s").expendable(1),
             Column::numbers("equal paths").expendable(2),
         ];
         Table { columns, rows: rows.collect() }

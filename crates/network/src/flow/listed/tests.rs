@@ -63,3 +63,41 @@ fn bad_tables_are_refused_with_line_and_reason() {
     }
     assert!(problem(&format!("{header}0,1,many,0,\n")).starts_with("flows.csv:2: "));
 }
+
+/// Domains of 8 with 448 GB/s of each device, of which 64 GB/s to each peer: one peer receives 64 GB/s, seven receive all of it.
+#[test]
+fn peers_of_a_mesh_have_one_link() {
+    use crate::flow::listed::Meshed;
+    use crate::simulate::Wiring;
+    use crate::topology::{DesignSpec, Kind};
+    use railwright_spec::quantity::BytesPerSecond;
+    let spec = DesignSpec {
+        domain_bandwidth: Some(BytesPerSecond::new(448e9)),
+        domain_latency: Some(Seconds::ZERO),
+        ..DesignSpec::of(Kind::RailOnly, 16, 8, 64)
+    };
+    let wiring = Wiring::new(&spec.resolve().expect("a design"), &[]).expect("built");
+    let meshed = Meshed::new(&wiring, Some(BytesPerSecond::new(64e9)));
+    let switched = Meshed::new(&wiring, None);
+    let ends = |routes: &Meshed<'_, Wiring>, peers: std::ops::Range<u32>| {
+        let table: String = peers.map(|peer| format!("0,{peer},6.4 GB\n")).collect();
+        let flows =
+            parse(&format!("source,destination,bytes\n{table}"), "flows.csv", &|word| word.parse().ok())
+                .expect("flows");
+        play(routes, &flows, 0).expect("it ends")
+    };
+    let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+    let (_, one) = ends(&meshed, 1..2);
+    near(one.duration.get(), 0.1);
+    near(ends(&switched, 1..2).1.duration.get(), 6.4 / 448.0);
+    near(ends(&meshed, 1..8).1.duration.get(), 0.1);
+    near(ends(&switched, 1..8).1.duration.get(), 0.1);
+    let load = meshed.load(&one.carried, one.duration).expect("pairs");
+    assert_eq!((load.links, load.used, load.link.as_str()), (16 * 7, 1, "device 0 to device 1"));
+    near(load.busiest, 1.0);
+    assert_eq!(switched.load(&one.carried, one.duration), None);
+    // Forwarding to another rail uses the link of the pair as well.
+    let across = meshed.link_path(0, 9, 0).expect("joined").links;
+    let plain = switched.link_path(0, 9, 0).expect("joined").links;
+    assert_eq!(across.len(), plain.len() + 1);
+}

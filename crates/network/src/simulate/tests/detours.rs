@@ -62,3 +62,21 @@ fn detours_leave_out_broken_links() {
     };
     near(time(&two(Routing::Valiant)), time(&two(Routing::Spray)), 1e-12);
 }
+
+/// Every router of a group sends to the next one: its 4 hosts share one link by minimal routes, and have `2 p / (a - 2)` of each link by
+/// detours through the other `a - 2 = 6` routers (each link has the first half of one router's traffic and the second half of another's).
+#[test]
+fn a_group_has_detours_of_its_own() {
+    let edges = || {
+        let to = |from: u32| from / 32 * 32 + (from % 32 + 4) % 32;
+        (0..1056).map(|from| Edge { from, to: to(from), bytes: 1e6 }).collect::<Vec<_>>()
+    };
+    let slowdown = |routing| {
+        let wiring = wiring(&kims(routing), &[]);
+        let class = Class::new("next router", vec![edges()], 1.0, &wiring.topology.design);
+        class_time(&wiring, &[class]).expect("joined").exchanges[0].slowdown
+    };
+    near(slowdown(Routing::Spray), 4.0, 1e-9);
+    near(slowdown(Routing::Valiant), 8.0 / 6.0, 1e-9);
+    near(slowdown(Routing::Adaptive), 8.0 / 6.0, 1e-9);
+}

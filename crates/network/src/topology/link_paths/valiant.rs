@@ -1,10 +1,12 @@
-//! Routes through a third group of a dragonfly: Valiant's routing.
+//! Routes through a third group of a dragonfly, or through a third router of the own group: Valiant's routing.
 //!
-//! Responsible for: a message's packets evenly over all third groups, minimally into each and minimally on. Independent of load: `simulate`
+//! Responsible for: a message's packets evenly over all thirds, minimally into each and minimally on. Independent of load: `simulate`
 //! chooses between these routes and the minimal ones.
 //!
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's algorithm at the level of
-//! groups. Within a group messages stay minimal, as in the paper. The draw of each packet is an even share here.
+//! groups. Within a group: local misrouting, as in M. García et al., "On-the-Fly Adaptive Routing in High-Radix Hierarchical Networks"
+//! (ICPP 2012). By minimal routes alone, `p` hosts of a router that send to one other router share a single link. The draw of each packet
+//! is an even share here.
 
 use super::super::build::{Crossing, DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -68,7 +70,7 @@ impl Groups<'_> {
     }
 }
 
-/// Routes through third groups of a dragonfly. False if the ends are in one group, or no third group has a route.
+/// Routes through third groups of a dragonfly, or through third routers of a common group. False if no third has a route.
 pub(super) fn route(
     dragonfly: &Dragonfly,
     layout: &DragonflyLayout,
@@ -82,7 +84,7 @@ pub(super) fn route(
     };
     let ((here, from), (there, to)) = (place(message.from), place(message.to));
     if here == there {
-        return false;
+        return within_group(dragonfly, layout, here, (from, to), is_alive, route);
     }
     let path = |third: u64, into: Crossing, out: Crossing| {
         [
@@ -103,7 +105,34 @@ pub(super) fn route(
     )
 }
 
-/// The same for a dragonfly+: a third group's spines are joined by its leaves, which such packets use in turn.
+/// Evenly through all other routers of the group. False if both ends are at one router, or no other router has a route.
+fn within_group(
+    dragonfly: &Dragonfly,
+    layout: &DragonflyLayout,
+    group: u64,
+    (from, to): (u64, u64),
+    is_alive: &dyn Fn(LinkId) -> bool,
+    route: &mut Route,
+) -> bool {
+    if from == to {
+        return false;
+    }
+    let thirds = (0..dragonfly.routers).filter(|third| *third != from && *third != to);
+    let both = |third| {
+        let (into, out) =
+            (layout.local(dragonfly, group, from, third)?, layout.local(dragonfly, group, third, to)?);
+        (is_alive(into) && is_alive(out)).then_some((into, out))
+    };
+    let paths: Vec<(LinkId, LinkId)> = thirds.filter_map(both).collect();
+    let share = 1.0 / paths.len() as f64;
+    if !paths.is_empty() {
+        route.side_by_side(paths.iter().map(|path| (path.0, share)));
+        route.side_by_side(paths.iter().map(|path| (path.1, share)));
+    }
+    !paths.is_empty()
+}
+
+/// The same for a dragonfly+, whose groups have equal minimal routes over all spines, so that messages within one group need no detour: a third group's spines are joined by its leaves, which such packets use in turn.
 pub(super) fn route_plus(
     plus: &DragonflyPlus,
     layout: &DragonflyPlusLayout,

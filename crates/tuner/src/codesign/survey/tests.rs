@@ -77,6 +77,32 @@ fn surveyed_networks_have_the_step_that_a_search_of_each_finds() {
     }
 }
 
+/// The search of the parallel sizes that bounds leave has the same list as the whole one, with fewer of them.
+#[test]
+fn bounds_of_better_networks_exclude_parallel_sizes_without_an_effect() {
+    for name in ["llama-3-8b", "mixtral-8x7b"] {
+        let model = model::by_name(name).expect("known");
+        let (fast, slow) = (network(800.0, 1.0), network(400.0, 2.0));
+        let mut survey = Survey::default();
+        let first = search(&model, &fast, 1, false);
+        survey.add(&first, &first.run(), f64::INFINITY);
+        let whole = search(&model, &slow, 50, true);
+        let expected = whole.run();
+        let limit = expected.best.entries().last().expect("something fits").time;
+        let mut least = BTreeMap::new();
+        survey.raise(&mut least, &slow);
+        let mut some = search(&model, &slow, 50, true);
+        some.only_within(limit, |degrees| least.get(degrees).copied().unwrap_or(0.0));
+        assert!(some.pieces().len() < whole.pieces().len(), "{name}: nothing was excluded");
+        assert_eq!(some.run().best.entries(), expected.best.entries(), "{name}");
+        // A worse network proves nothing about a better one.
+        let (mut reverse, mut none) = (Survey::default(), BTreeMap::new());
+        reverse.add(&whole, &expected, f64::INFINITY);
+        reverse.raise(&mut none, &fast);
+        assert!(none.is_empty());
+    }
+}
+
 #[test]
 fn nothing_is_proved_without_a_better_network() {
     let model = model::by_name("llama-3-8b").expect("known");

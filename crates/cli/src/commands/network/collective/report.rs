@@ -16,6 +16,8 @@ pub(crate) struct Answered {
     pub(super) chosen: Vec<String>,
     pub(super) ignores_cable_latencies: bool,
     pub(super) curve: Curve,
+    /// A command for the next question.
+    pub(super) next: String,
 }
 
 /// Names of sizes below a chart; more would overlap.
@@ -50,7 +52,7 @@ impl Answer for Answered {
     fn document(&self, _: Terminal) -> Document {
         let curve = &self.curve;
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.title(), Tone::Strong)]);
+        document.verdict(self.verdict());
         document.chosen(&self.chosen);
         document.heading_with(format!("{} on {}", self.operation(), curve.topology), self.placement());
         document.pairs(vec![
@@ -61,6 +63,7 @@ impl Answer for Answered {
         document.heading("links");
         document.table(layers::table(&curve.layers));
         document.blocks.push(Block::Bullets(remarks(curve)));
+        document.next_step(format!("`{}`", self.next));
         document
     }
 }
@@ -73,6 +76,18 @@ impl Answered {
     fn title(&self) -> String {
         let ranks = human::whole(self.curve.ranks * self.curve.groups as u64);
         format!("{} on {ranks} x {}", self.operation(), self.machine)
+    }
+
+    /// The bus bandwidth of the largest message, and the slowdown by the network.
+    fn verdict(&self) -> String {
+        let Some(last) = self.curve.points.last() else { return self.title() };
+        format!(
+            "{}: {:.1} GB/s bus bandwidth with {}, {} over the closed form",
+            self.title(),
+            last.bus_bandwidth.gb(),
+            human::bytes(last.bytes),
+            human::percent(last.time / last.closed_form - 1.0)
+        )
     }
 
     fn placement(&self) -> String {
@@ -148,16 +163,16 @@ fn points(curve: &Curve) -> Table {
         row
     });
     let mut columns = vec![
-        Column::numbers("size"),
+        Column::numbers("size").unit("bytes"),
         Column::words("algorithm").expendable(1),
-        Column::numbers("closed form").expendable(2),
-        Column::numbers("closed form busbw").expendable(3),
-        Column::numbers("time"),
+        Column::numbers("closed form").unit("s").expendable(2),
+        Column::numbers("closed form busbw").unit("gb_s").expendable(3),
+        Column::numbers("time").unit("s"),
     ];
     if has_seeds {
-        columns.push(Column::numbers("time p90"));
+        columns.push(Column::numbers("time p90").unit("s"));
     }
-    columns.extend([Column::numbers("algbw"), Column::numbers("busbw")]);
+    columns.extend([Column::numbers("algbw").unit("gb_s"), Column::numbers("busbw").unit("gb_s")]);
     Table { columns, rows: rows.collect() }
 }
 

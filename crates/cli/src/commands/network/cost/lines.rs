@@ -11,9 +11,9 @@ pub(super) fn lines(bill: &railwright_network::bill::Bill) -> Table {
         Column::words("where"),
         Column::numbers("speed").expendable(3),
         Column::numbers("count"),
-        Column::numbers("each"),
-        Column::numbers("dollars"),
-        Column::numbers("power").expendable(1),
+        Column::numbers("each").unit("usd"),
+        Column::numbers("dollars").unit("usd"),
+        Column::numbers("power").unit("w").expendable(1),
         Column::prose("source").expendable(2),
         Column::prose("address").expendable(3),
     ];

@@ -1,7 +1,8 @@
 //! The fastest layout of every class of networks.
 //!
 //! Responsible for: selection of the searched classes. The layouts found there are priced on all others ([`Survey`]), which need no search
-//! if these are close to the fastest by a bound. Does not compute prices: see the tuner.
+//! if these are close to the fastest by a bound. A search of an ideal network comes first: its bounds exclude most parallel sizes from all
+//! later searches. Does not compute prices: see the tuner.
 
 use super::of_cluster;
 use crate::exit::Failure;
@@ -10,8 +11,10 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_tuner::codesign::fabric::network_share;
-use railwright_tuner::codesign::{Fastest, Found, LISTED, Memo, NoPlan, SPREAD, Survey, is_at_least_as_good};
-use railwright_tuner::search::{Options, Search};
+use railwright_tuner::codesign::{
+    Fastest, Found, LISTED, Memo, NoPlan, SPREAD, Survey, ideal, is_at_least_as_good,
+};
+use railwright_tuner::search::{Degrees, Options, Search};
 use std::collections::BTreeMap;
 
 /// A plan, or the reason for its absence.
@@ -23,6 +26,8 @@ pub(super) struct Classes<'a> {
     setting: &'a Setting,
     specified: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
+    /// Searches of ideal networks: bounds only, their layouts are not in the surveys.
+    ideals: BTreeMap<u64, Survey>,
     memo: Memo,
     /// Reason why no training is possible on domains of a size.
     nothing: BTreeMap<u64, String>,
@@ -38,6 +43,7 @@ impl<'a> Classes<'a> {
             setting,
             specified,
             surveys: BTreeMap::new(),
+            ideals: BTreeMap::new(),
             memo: Memo::default(),
             nothing: BTreeMap::new(),
             gap: 0.0,
@@ -72,11 +78,43 @@ impl<'a> Classes<'a> {
         let mut plans: Vec<Planned> = vec![Err(NoPlan::NotSearched); clusters.len()];
         for (turn, &index) in best_first.iter().enumerate() {
             let cluster = &clusters[index];
+            self.bound(clusters, cluster.scale_up.domain_size);
             let is_worse = |later: &&usize| is_at_least_as_good(cluster, &clusters[**later]);
             let bounds_others = best_first[turn + 1..].iter().any(|later| is_worse(&later));
             plans[index] = self.plan(cluster, bounds_others)?;
         }
         Ok(plans)
+    }
+
+    /// Searches the ideal network of several classes with domains of a size, once. A problem or a stop is left to the search of a class.
+    fn bound(&mut self, clusters: &[Cluster], domain: u64) {
+        if self.ideals.contains_key(&domain) || self.nothing.contains_key(&domain) {
+            return;
+        }
+        let mut survey = Survey::default();
+        let alike: Vec<&Cluster> = clusters.iter().filter(|one| one.scale_up.domain_size == domain).collect();
+        if alike.len() > 1
+            && let Some(best) = ideal(alike.iter().copied())
+        {
+            let setting = of_cluster(self.setting, &best);
+            let options = Options { keep: 1, ..Options::default() };
+            if let Ok(search) = self.searcher.prepare(&setting, self.specified, options)
+                && let Some(ran) = self.run(&search, f64::INFINITY)
+            {
+                survey.add(&search, &ran.results, f64::INFINITY);
+            }
+        }
+        self.ideals.insert(domain, survey);
+    }
+
+    /// Lower bounds of the time of all layouts on a network, by parallel sizes, in seconds.
+    fn least(&self, cluster: &Cluster) -> BTreeMap<Degrees, f64> {
+        let domain = cluster.scale_up.domain_size;
+        let mut least = BTreeMap::new();
+        for survey in [self.surveys.get(&domain), self.ideals.get(&domain)].into_iter().flatten() {
+            survey.raise(&mut least, cluster);
+        }
+        least
     }
 
     /// Searches a network unless the layouts of better ones are close to its fastest by the bound.
@@ -85,7 +123,13 @@ impl<'a> Classes<'a> {
         if let Some(reason) = self.nothing.get(&domain) {
             return Ok(Err(NoPlan::NothingFits(reason.clone())));
         }
-        let known = self.known(cluster)?;
+        let mut known = self.known(cluster)?;
+        // No layout is faster than all layouts of the ideal network.
+        if let (Some(known), Some(ideal)) = (&mut known, self.ideals.get(&domain))
+            && let Some(there) = ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?
+        {
+            known.least = known.least.max(there.least);
+        }
         if let Some(enough) = known.as_ref().filter(|known| known.is_enough()) {
             return self.found(cluster, enough).map(Ok);
         }
@@ -95,7 +139,24 @@ impl<'a> Classes<'a> {
         }
         let setting = of_cluster(self.setting, cluster);
         let options = Options { keep: 1, ..Options::default() };
-        let mut search = match self.searcher.prepare(&setting, self.specified, options) {
+        // Slightly above the known time, so that a tie is found again.
+        let above = |time: f64| time * (1.0 + 1e-9);
+        let mut reached = known.as_ref().map_or(f64::INFINITY, |known| above(known.step_time.get()));
+        // A known step time bounds the list without a search for the fastest.
+        let lists_at_once = bounds_others && reached.is_finite();
+        if lists_at_once {
+            reached *= SPREAD;
+        } else if reached.is_infinite()
+            && let Some(ideal) = self.ideals.get(&domain).filter(|ideal| !ideal.is_empty())
+        {
+            // The fastest layout of the ideal network is one of this network as well.
+            let there = ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?;
+            reached = there.map_or(f64::INFINITY, |there| above(there.step_time.get()));
+        }
+        let least = self.least(cluster);
+        let least = |degrees: &Degrees| least.get(degrees).copied().unwrap_or(0.0);
+        let prepared = self.searcher.prepare_within(&setting, self.specified, options, (reached, &least));
+        let mut search = match prepared {
             Ok(search) => search,
             Err(problems) => {
                 let first = problems.into_iter().next().map_or_else(String::new, |problem| problem.message);
@@ -103,13 +164,8 @@ impl<'a> Classes<'a> {
             }
         };
         let listing = Options { keep: LISTED, every_detail: true, ..search.options };
-        // Slightly above the known time, so that a tie is found again.
-        let mut reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
-        // A known step time bounds the list without a search for the fastest.
-        let lists_at_once = bounds_others && reached.is_finite();
         if lists_at_once {
             search.options = listing;
-            reached *= SPREAD;
         }
         let Some(ran) = self.run(&search, reached) else { return Ok(Err(NoPlan::NotSearched)) };
         // Otherwise the fastest layout bounds the list of layouts that are not much slower.
@@ -129,8 +185,11 @@ impl<'a> Classes<'a> {
         };
         let mut list = None;
         if bounds_others && !lists_at_once {
-            search.options = listing;
-            list = self.run(&search, limit).map(|list| (list, limit));
+            let prepared = self.searcher.prepare_within(&setting, self.specified, listing, (limit, &least));
+            // The same settings were prepared above.
+            if let Ok(search) = prepared {
+                list = self.run(&search, limit).map(|list| (list, limit));
+            }
         }
         let (list, limit) = list.unwrap_or((ran, reached));
         self.surveys.entry(domain).or_default().add(&search, &list.results, limit);

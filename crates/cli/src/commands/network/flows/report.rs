@@ -5,6 +5,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_network::simulate::LayerLoad;
 use railwright_spec::human;
+use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use railwright_tuner::simulate::quantile;
 use serde::Serialize;
@@ -19,6 +20,9 @@ pub(crate) struct Answered {
     pub(super) makespans: Vec<Seconds>,
     pub(super) layers: Vec<LayerLoad>,
     pub(super) flows: Vec<Shown>,
+    /// A command for the next question.
+    pub(super) next: String,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// A flow with its times.
@@ -109,7 +113,7 @@ impl Answer for Answered {
         let mut document = Document::default();
         let flows = human::whole(self.flows.len() as u64);
         let counted = human::several(self.flows.len() as u64, "flow");
-        document.spans(vec![Cell::new(format!("{counted} on {}", self.network), Tone::Strong)]);
+        document.verdict(self.verdict(&counted));
         document.chosen(&self.chosen);
         let remark = format!("{} devices, routing {}", human::whole(u64::from(self.devices)), self.routing);
         document.heading_with("flows", remark);
@@ -152,11 +156,22 @@ impl Answer for Answered {
             "rates: max-min fair; queues, pauses and congestion control are not simulated".into(),
             "links: directed; busy: share of the makespan needed at full rate".into(),
         ]));
+        document.next_step(format!("`{}`", self.next));
         document
     }
 }
 
 impl Answered {
+    /// The makespan, and the links that take most of it.
+    fn verdict(&self, flows: &str) -> String {
+        let makespan = self.makespans.first().copied().unwrap_or(Seconds::ZERO);
+        let busiest = self.layers.iter().max_by(|a, b| a.busiest.total_cmp(&b.busiest));
+        let busiest = busiest.filter(|layer| layer.busiest > 0.0).map_or_else(String::new, |layer| {
+            format!("; busiest link: {} ({}, {})", layer.link, layer.layer, human::percent(layer.busiest))
+        });
+        format!("{flows} on {} take {}{busiest}", self.network, human::seconds(makespan))
+    }
+
     /// Number of flows that may be delayed, and the latest end of all flows if there are any.
     fn held(&self) -> (usize, Option<Seconds>) {
         let held = self.flows.iter().filter(|flow| flow.latest_end.is_some()).count();
@@ -191,13 +206,13 @@ impl Answered {
             Column::words("flow"),
             Column::numbers("source"),
             Column::numbers("destination"),
-            Column::numbers("size").expendable(1),
-            Column::numbers("begin"),
-            Column::numbers("end"),
-            Column::numbers("mean rate"),
+            Column::numbers("size").unit("bytes").expendable(1),
+            Column::numbers("begin").unit("s"),
+            Column::numbers("end").unit("s"),
+            Column::numbers("mean rate").unit("gb_s"),
         ];
         if is_held {
-            columns.push(Column::numbers("latest end"));
+            columns.push(Column::numbers("latest end").unit("s"));
         }
         Table { columns, rows: rows.collect() }
     }

@@ -50,12 +50,12 @@ fn orders(placed: &Placed) -> Table {
     Table {
         columns: vec![
             Column::words("hosts"),
-            Column::numbers("step"),
-            Column::numbers("to contiguous"),
-            Column::numbers("in leaf groups").expendable(2),
-            Column::numbers("between leaf groups").expendable(1),
-            Column::numbers("between pods"),
-            Column::numbers("to other rails").expendable(3),
+            Column::numbers("step").unit("s"),
+            Column::numbers("to contiguous").unit("share"),
+            Column::numbers("in leaf groups").unit("bytes").expendable(2),
+            Column::numbers("between leaf groups").unit("bytes").expendable(1),
+            Column::numbers("between pods").unit("bytes"),
+            Column::numbers("to other rails").unit("bytes").expendable(3),
         ],
         rows: rows.collect(),
     }
@@ -95,10 +95,10 @@ fn jobs(simulation: &Simulation) -> Table {
         columns: vec![
             Column::words("run"),
             Column::numbers("ranks"),
-            Column::numbers("alone"),
-            Column::numbers("together"),
-            Column::numbers("fastest").expendable(2),
-            Column::numbers("slowest").expendable(1),
+            Column::numbers("alone").unit("s"),
+            Column::numbers("together").unit("s"),
+            Column::numbers("fastest").unit("s").expendable(2),
+            Column::numbers("slowest").unit("s").expendable(1),
             Column::numbers("steps").expendable(3),
             Column::numbers("slowdown"),
         ],

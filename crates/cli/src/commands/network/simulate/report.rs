@@ -114,7 +114,11 @@ fn changes(simulation: &Simulation) -> Table {
         ]
     });
     Table {
-        columns: vec![Column::words("with"), Column::numbers("step"), Column::numbers("costs")],
+        columns: vec![
+            Column::words("with"),
+            Column::numbers("step").unit("s"),
+            Column::numbers("costs").unit("s"),
+        ],
         rows: std::iter::once(first).chain(rest).collect(),
     }
 }
@@ -137,9 +141,9 @@ fn dimensions(simulation: &Simulation) -> Table {
             Column::words("dimension"),
             Column::numbers("stage").expendable(2),
             Column::numbers("exchanges").expendable(3),
-            Column::numbers("closed form"),
-            Column::numbers("alone").expendable(1),
-            Column::numbers("in the step"),
+            Column::numbers("closed form").unit("s"),
+            Column::numbers("alone").unit("s").expendable(1),
+            Column::numbers("in the step").unit("s"),
             Column::numbers("slowdown"),
         ],
         rows: rows.collect(),

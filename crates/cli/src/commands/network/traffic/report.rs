@@ -198,11 +198,11 @@ fn levels(placement: &Placement) -> Table {
     Table {
         columns: vec![
             Column::words("hosts"),
-            Column::numbers("in domains"),
-            Column::numbers("in leaf groups"),
-            Column::numbers("between leaf groups"),
-            Column::numbers("between pods"),
-            Column::numbers("to other rails"),
+            Column::numbers("in domains").unit("bytes"),
+            Column::numbers("in leaf groups").unit("bytes"),
+            Column::numbers("between leaf groups").unit("bytes"),
+            Column::numbers("between pods").unit("bytes"),
+            Column::numbers("to other rails").unit("bytes"),
         ],
         rows: rows.into(),
     }
@@ -266,9 +266,9 @@ fn classes(by_class: &ByClass) -> [Cell; 3] {
 
 fn class_columns() -> [Column; 3] {
     [
-        Column::numbers("in domain").expendable(1),
-        Column::numbers("on rail").expendable(3),
-        Column::numbers("other rail").expendable(4),
+        Column::numbers("in domain").unit("share").expendable(1),
+        Column::numbers("on rail").unit("share").expendable(3),
+        Column::numbers("other rail").unit("share").expendable(4),
     ]
 }
 
@@ -283,7 +283,7 @@ fn exchanges(summary: &Summary) -> Table {
         Column::numbers("groups").expendable(6),
         Column::numbers("bytes"),
         Column::numbers("count").expendable(5),
-        Column::numbers("sent"),
+        Column::numbers("sent").unit("bytes"),
         Column::numbers("share").expendable(2),
     ];
     columns.extend(class_columns());
@@ -321,7 +321,8 @@ fn count(n: f64) -> String {
 }
 
 fn dimensions(summary: &Summary) -> Table {
-    let mut columns = vec![Column::words("dimension"), Column::numbers("sent"), Column::numbers("share")];
+    let mut columns =
+        vec![Column::words("dimension"), Column::numbers("sent").unit("bytes"), Column::numbers("share")];
     columns.extend(class_columns());
     let rows = summary.dimensions.iter().map(|row| {
         let mut cells = vec![words(row.dimension).into(), cell(row.bytes), share(row.share)];
@@ -337,10 +338,10 @@ fn pairs(summary: &Summary) -> Table {
         Column::numbers("number"),
         Column::numbers("talking"),
         Column::numbers("of them").expendable(3),
-        Column::numbers("sent"),
+        Column::numbers("sent").unit("bytes"),
         Column::numbers("share"),
-        Column::numbers("mean of pairs").expendable(2),
-        Column::numbers("most").expendable(1),
+        Column::numbers("mean of pairs").unit("bytes").expendable(2),
+        Column::numbers("most").unit("bytes").expendable(1),
     ];
     let name = |class: PairClass| match class {
         PairClass::SameDomain => "in one domain",
@@ -400,7 +401,7 @@ fn squares_table(squares: &Squares) -> Table {
         Column::words("dimension"),
         Column::words("from ranks"),
         Column::words("to ranks"),
-        Column::numbers("mean"),
+        Column::numbers("mean").unit("bytes"),
     ];
     let span = |cell: u32| {
         let first = cell * squares.per_cell;
@@ -422,10 +423,10 @@ fn links(rows: &[LinkRow], graph: &Graph) -> Table {
         Column::words("way"),
         Column::numbers("links"),
         Column::numbers("used").expendable(3),
-        Column::numbers("carry"),
-        Column::numbers("mean").expendable(2),
-        Column::numbers("most"),
-        Column::numbers("busy"),
+        Column::numbers("carry").unit("bytes"),
+        Column::numbers("mean").unit("bytes").expendable(2),
+        Column::numbers("most").unit("bytes"),
+        Column::numbers("busy").unit("s"),
         Column::words("busiest").expendable(1),
     ];
     let of = |row: &LinkRow| {
