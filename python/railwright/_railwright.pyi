@@ -247,6 +247,8 @@ class Settings(TypedDict, total=False):
     """LoRA rank."""
     lora_targets: Sequence[str]
     """LoRA target modules, by PEFT's or Megatron's names, such as `q_proj`, `linear_qkv` or `all-linear`."""
+    frozen_weights: _Word
+    """Number format of the frozen weights under LoRA adapters: `parameters`, or `nf4` for matrices in four bits (QLoRA)."""
     recompute: _Word
     """Activation checkpointing policy."""
     stage_recompute: Sequence[str]

@@ -337,6 +337,9 @@ class Plan(Record):
     def lora(self) -> Lora | None:
         """Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`."""
     @property
+    def frozen_weights(self) -> Literal["parameters", "nf4"]:
+        """Number format of the frozen weights under adapters."""
+    @property
     def recompute(self) -> BalanceRecompute | BalanceRecompute2 | BalanceRecompute3:
         """Activation checkpointing policy."""
     @property
@@ -1762,7 +1765,7 @@ class Detect(Answer):
 class Sighting(Record):
     """A detected kind of file."""
     @property
-    def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "hugging-face", "run-file", "trace", "max-text", "nccl-tests", "topology"]:
+    def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "hugging-face", "run-file", "trace", "max-text", "script", "nccl-tests", "topology"]:
         """The kind."""
     @property
     def strength(self) -> Literal["weak", "likely", "certain"]:
@@ -3675,6 +3678,9 @@ class UsageMatmul(Record):
     @property
     def fused(self) -> str:
         """Label of the fused GEMM."""
+    @property
+    def positions(self) -> int | None:
+        """Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens of another stack (keys and values of cross-attention), or 1 for a vector per sample (modulation by time step or class)."""
 
 class MultiTokenPrediction(Record):
     """Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection of 2h to h."""
@@ -6931,6 +6937,9 @@ class Finding(Record):
     def gpu_hours_per_day(self) -> float | None:
         """Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`)."""
     @property
+    def subject(self) -> Subject:
+        """Ranks, kernels and spans that the finding is about."""
+    @property
     def evidence(self) -> list[str]:
         """Evidence lines with numbers."""
     @property
@@ -6939,6 +6948,24 @@ class Finding(Record):
     @property
     def shared_ns(self) -> float:
         """Part of the cost that findings with a larger cost also contain, in nanoseconds."""
+
+class Subject(Record):
+    """Subject of a finding. A part that does not apply is absent."""
+    @property
+    def ranks(self) -> list[int]:
+        """Recorded ranks, the most affected first; absent if it concerns all ranks."""
+    @property
+    def kernels(self) -> list[str]:
+        """Full names of the kernels with most of the cost, largest first; host frames for idle time."""
+    @property
+    def phase(self) -> Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"] | None:
+        """Phase of the work."""
+    @property
+    def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"] | None:
+        """Parallel dimension of the communication."""
+    @property
+    def spans(self) -> list[Literal["forward", "backward", "weight_gradient", "recompute", "tensor", "context", "data", "pipeline", "expert", "bubble", "optimizer", "copy", "host", "other", "communication", "waiting"]]:
+        """Classes of the spans that show it on a timeline."""
 
 class Joint(Record):
     """Joint cost of findings, in nanoseconds per step."""

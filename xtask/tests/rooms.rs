@@ -40,7 +40,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("launch", 32),
     ("calculator", 24),
     ("tuner", 33),
-    ("network", 26),
+    ("network", 30),
     ("profiler", 116),
     ("answers", 9),
     ("server", 3),
@@ -164,7 +164,7 @@ const ROOMS: &[(&str, usize)] = &[
     ("answers", 6_000),
     ("server", 3_000),
     ("report", 2_000),
-    ("cli", 33_000),
+    ("cli", 33_400),
     ("step", 5_000),
     ("spec", 20_000),
 ];

@@ -21,6 +21,7 @@ pub(crate) use calibrated::collective;
 pub use doubt::MEASURED_RACKS;
 pub use fabric::Fabric;
 pub use law::bus_factor;
+pub use link::pair_share;
 pub(crate) use network::ring_share;
 pub use torus::TORUS_SHARE;
 
@@ -161,14 +162,6 @@ pub fn torus_dimensions(cluster: &Cluster) -> Option<u32> {
         }
         _ => None,
     }
-}
-
-/// Share of a device's scale-up bandwidth that it has to one other device: one link of a full mesh (MI300X: 64 of 448 GB/s). `None` for
-/// domains behind switches, and for domains larger than a mesh.
-pub fn pair_share(cluster: &Cluster) -> Option<f64> {
-    let is_mesh = link::LinkClass::of(cluster) == link::LinkClass::Mesh;
-    let links = domain::MESH_LINKS;
-    (is_mesh && cluster.scale_up.domain_size <= links + 1).then_some(1.0 / links as f64)
 }
 
 #[cfg(test)]

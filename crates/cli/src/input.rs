@@ -95,6 +95,11 @@ impl Texts for Disk {
     }
 }
 
+/// Tests whether a path is a file that the caller may read.
+pub(crate) fn is_file(path: &str) -> bool {
+    access::is_file(Path::new(path))
+}
+
 /// Reads a text file, `-` being standard input. Compressed ones are inflated, up to the same limit.
 pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
     let tried = INSTEAD.with_borrow(|tried| {

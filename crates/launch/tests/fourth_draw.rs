@@ -93,7 +93,7 @@ fn switches_and_shapes_of_adapters_are_read() {
         assert_eq!(is_assumed, flags.starts_with("--lora_r 64"), "{flags}");
     }
     let four = launch(&format!("{SCRIPT} --use_lora --q_lora\n"));
-    assert!(remarks(&four, RemarkKind::NotModelled).contains("in 4 bits"));
+    check(&four, &[("plan.frozen_weights", "\"nf4\"")]);
 }
 
 /// EvolvingLMMs-Lab/LongVA `longva/scripts/pretrain.sh`: the first stage trains a projector alone.
@@ -245,7 +245,7 @@ fn devices_of_deepspeed_and_bits_of_llava_are_read() {
     let text = SCRIPT.replace("torchrun --nproc_per_node 4", "deepspeed --include localhost:0,1,2,3,4,5");
     check(&launch(&format!("{text}\n")), &[("cluster.devices", "6")]);
     let bits = launch(&format!("{text} --lora_enable True --bits 4\n"));
-    assert!(remarks(&bits, RemarkKind::NotModelled).contains("in 4 bits"));
+    check(&bits, &[("plan.frozen_weights", "\"nf4\"")]);
     assert!(remarks(&bits, RemarkKind::Assumed).contains("own default is in its code"));
     let two = launch(&format!("{}\n", text.replace("4,5", "4@b:0,1,2,3,4")));
     check(&two, &[("cluster.devices", "10")]);

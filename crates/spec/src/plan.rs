@@ -8,6 +8,7 @@ mod layout;
 mod lora;
 mod module_parts;
 mod names;
+mod part_counts;
 mod precision_preset;
 mod resolve;
 mod schedule;
@@ -22,11 +23,11 @@ pub use batch::{
     usual_batch,
 };
 pub(crate) use degrees::MOST_DEVICES;
-pub use degrees::expert_count;
 pub use layout::{Group, Layout};
 pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES};
 pub use module_parts::module_parts;
 pub use names::Master;
+pub use part_counts::expert_count;
 pub use precision_preset::PrecisionPreset;
 pub use schedule::{Chunks, Counts, Need, Placement, Refusal, Schedule, ScheduleFacts};
 pub use segment::Segment;

@@ -1,12 +1,9 @@
 //! Link constants inside a domain, from the catalogue, interpolated between and extrapolated beyond the measured rank counts.
 
 use super::law::Law;
-use super::link::LinkClass;
+use super::link::{LinkClass, MESH_LINKS};
 use super::{Collective, Source};
 use std::sync::OnceLock;
-
-/// Links of a device of a full mesh: one to each of seven peers (MI300X platform data sheet).
-pub(super) const MESH_LINKS: u64 = 7;
 
 const TABLE: &str = railwright_catalog::COLLECTIVES;
 

@@ -2,6 +2,17 @@
 
 use railwright_spec::cluster::Cluster;
 
+/// Links of a device of a full mesh: one to each of seven peers (MI300X platform data sheet).
+pub(super) const MESH_LINKS: u64 = 7;
+
+/// Share of a device's scale-up bandwidth that it has to one other device: one link of a full mesh (MI300X: 64 of 448 GB/s). `None` for
+/// domains behind switches, and for domains larger than a mesh.
+pub fn pair_share(cluster: &Cluster) -> Option<f64> {
+    let is_mesh = LinkClass::of(cluster) == LinkClass::Mesh;
+    let links = MESH_LINKS;
+    (is_mesh && cluster.scale_up.domain_size <= links + 1).then_some(1.0 / links as f64)
+}
+
 /// A generation of scale-up links with equal behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkClass {

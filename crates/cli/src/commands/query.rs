@@ -3,7 +3,7 @@
 use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::profile;
+use crate::input::{self, profile};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Printer, Terminal};
 use railwright_profiler::readers::Keep;
@@ -11,7 +11,6 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tables::query::{self, Database, Profile, TableAbout};
 use serde::Serialize;
-use std::path::Path;
 
 /// Runs a query, or lists the tables.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
@@ -23,7 +22,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         return Ok(Outcome::Yes);
     };
     let layout = profiled::stated_layout(arguments.layout.as_deref())?;
-    if !arguments.paths.is_empty() && Path::new(sql).exists() {
+    if !arguments.paths.is_empty() && input::is_file(sql) {
         let problem = Problem::new("the query is the first argument, but this is a file").in_file(sql);
         return Err(problem.hint("write `railwright query \"SELECT ...\" FILE`").into());
     }

@@ -1,9 +1,10 @@
 //! Parallel sizes that a plan leaves open.
 
 use super::batch::greatest_common_divisor;
+use super::part_counts::{expert_count, head_counts};
 use super::{PlanSpec, validate};
 use crate::cluster::Cluster;
-use crate::model::{FeedForward, Mixer, Model};
+use crate::model::Model;
 use crate::problem::{Problem, either};
 use crate::run::{Section as _, Value};
 
@@ -165,27 +166,4 @@ fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
         .into_iter()
         .min_by(|a, b| if least_bytes { a.3.total_cmp(&b.3) } else { (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)) })
         .map(|candidate| candidate.4)
-}
-
-/// Query heads and key-value heads of every kind of layer with heads.
-pub(super) fn head_counts(model: &Model) -> Vec<(u64, u64)> {
-    let count = |mixer: &Mixer| match mixer {
-        Mixer::Attention(a) => Some((a.heads, a.kv_heads)),
-        Mixer::Latent(a) => Some((a.heads, a.heads)),
-        Mixer::Linear(a) => Some((a.value_heads, a.key_heads)),
-        Mixer::StateSpace(s) => Some((s.heads, s.groups)),
-        Mixer::Selective(s) => Some((s.inner, s.inner)),
-        Mixer::Convolution(c) => Some((c.width, c.width)),
-        Mixer::Several { .. } | Mixer::Unpriced { .. } | Mixer::None => None,
-    };
-    model.layer_kinds.iter().flat_map(|layer| layer.mixer.each()).filter_map(count).collect()
-}
-
-/// Largest number of routed experts per layer; `None` without experts.
-pub fn expert_count(model: &Model) -> Option<u64> {
-    let count = |feed_forward: &FeedForward| match feed_forward {
-        FeedForward::MixtureOfExperts(moe) => Some(moe.experts),
-        _ => None,
-    };
-    model.layer_kinds.iter().filter_map(|layer| count(&layer.feed_forward)).max()
 }

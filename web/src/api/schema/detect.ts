@@ -24,6 +24,7 @@ export type Format =
   | 'run-file'
   | 'trace'
   | 'max-text'
+  | 'script'
   | 'nccl-tests'
   | 'topology'
 /**

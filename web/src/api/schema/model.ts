@@ -115,6 +115,11 @@ export type Usage =
          * Label of the fused GEMM.
          */
         fused: string
+        /**
+         * Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens of another stack
+         * (keys and values of cross-attention), or 1 for a vector per sample (modulation by time step or class).
+         */
+        positions?: number | null
       }
     }
   | 'vector'

@@ -55,6 +55,10 @@ export type LoraTarget =
   | 'in_proj'
   | 'out_proj'
 /**
+ * Number format of the frozen weights under adapters.
+ */
+export type FrozenWeights = 'parameters' | 'nf4'
+/**
  * Activation checkpointing policy: activations that the backward pass recomputes.
  */
 export type Recompute =
@@ -415,6 +419,7 @@ export interface Plan {
    * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
+  frozen_weights: FrozenWeights & string
   recompute: Recompute
   /**
    * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all

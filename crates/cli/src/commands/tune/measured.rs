@@ -6,6 +6,7 @@
 use super::super::{claims, steps};
 use crate::args::RunArguments;
 use crate::exit::Failure;
+use crate::input;
 use crate::printer::Printer;
 use crate::run;
 use railwright_profiler::noise::median;
@@ -75,7 +76,7 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
     run::resolve(&typed).map(|resolved| resolved.run).map_err(|failure| match failure {
         Failure::Input(problems) if file == log => {
             let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
-            let is_missing = !Path::new(file).exists();
+            let is_missing = !input::is_file(file);
             let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
             let messages = problems
                 .into_iter()

@@ -1,6 +1,6 @@
 //! Rules on sharding of matrices and sequences: tensor, sequence, context and expert parallelism against the model's shapes.
 
-use super::super::degrees::{expert_count, head_counts};
+use super::super::part_counts::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
 use super::advice::{greatest_common_divisor, nearest_divisors, use_one_of, with_values};
 use crate::model::{FeedForward, Model, Position};
