@@ -22,7 +22,6 @@ pub use batch::{
     default_batch, divided_batch, divisible_batch, is_divided, published_batch, published_sequences,
     usual_batch,
 };
-pub(crate) use degrees::MOST_DEVICES;
 pub use layout::{Group, Layout};
 pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES};
 pub use module_parts::module_parts;
@@ -34,6 +33,7 @@ pub use segment::Segment;
 pub use spec::PlanSpec;
 pub use stage_recompute::StageRecompute;
 pub use uneven::{StageSplit, balanced_layers, by_compute, light_head, uneven_layers};
+pub(crate) use validate::MOST_DEVICES;
 pub use validate::{validate, warnings};
 
 use crate::precision::DataType;

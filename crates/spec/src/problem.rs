@@ -144,7 +144,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
             let contained = if !wanted.is_empty() && lower.contains(&wanted) { 0.25 } else { 0.0 };
             // A single typing error is near even in short words (Jaro similarity of `mlp` and `mpl` is low).
             let slip = wanted.len().min(lower.len()) > 2 && strsim::osa_distance(&wanted, &lower) == 1;
-            // The same in one word of a longer name: `atention` is near `core_attention`.
+            // The same in one word of a longer name: `attentio` is near `core_attention`.
             let of_word = |word: &str| word.len() > 4 && strsim::osa_distance(&wanted, word) <= 1;
             let slip = if slip {
                 0.85

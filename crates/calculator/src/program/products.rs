@@ -44,12 +44,11 @@ fn joined<'a>(weights: impl Iterator<Item = &'a Weight>, ranks: f64) -> Vec<Prod
     for weight in weights {
         let Usage::Matmul { fused, positions } = &weight.usage else { continue };
         let (rows, columns) = local_shape(weight, ranks);
-        match list.iter_mut().find(|p| p.label == fused) {
-            Some(product) => product.rows += rows,
-            None => {
-                let (module, positions) = (weight.module, *positions);
-                list.push(Product { label: fused, module, rows, columns, positions });
-            }
+        if let Some(product) = list.iter_mut().find(|p| p.label == fused) {
+            product.rows += rows;
+        } else {
+            let (module, positions) = (weight.module, *positions);
+            list.push(Product { label: fused, module, rows, columns, positions });
         }
     }
     list

@@ -206,7 +206,7 @@ fn position(f: &mut Filler<'_>) {
 pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
     let (rows, field) = ["tokenizer_model", "tokenizer_type"]
         .into_iter()
-        .find_map(|field| Some((tokenizers::rows(&f.arguments.word(field)?)?, field)))
+        .find_map(|field| Some((tokenizers::rows(f.arguments.word(field)?)?, field)))
         .or_else(|| {
             // Merges are only of byte-pair encodings; these files are those of GPT-2.
             let is_gpt2 = f.arguments.word("vocab_file").is_some_and(|file| file.contains("gpt2-vocab.json"));

@@ -75,7 +75,7 @@ pub(super) fn is_script(text: &str) -> bool {
 
 /// The last command that starts a program on several devices, or with a file of settings.
 pub(super) fn find(script: &Script) -> Option<Start<'_>> {
-    let starts = script.commands.iter().filter_map(|command| {
+    let mut starts = script.commands.iter().filter_map(|command| {
         let words = command.words.as_slice();
         let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
         let is_launched = words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
@@ -91,5 +91,5 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
         let start = Start { words, program, line: command.line };
         (is_launched || !start.files().is_empty()).then_some(start)
     });
-    starts.last()
+    starts.next_back()
 }

@@ -2,7 +2,7 @@
 
 use super::batch::greatest_common_divisor;
 use super::part_counts::{expert_count, head_counts};
-use super::{PlanSpec, validate};
+use super::{MOST_DEVICES, PlanSpec, validate};
 use crate::cluster::Cluster;
 use crate::model::Model;
 use crate::problem::{Problem, either};
@@ -17,9 +17,6 @@ pub(super) struct Degrees {
     pub(super) data: u64,
     pub(super) expert: u64,
 }
-
-/// More devices than any cluster. It keeps every product of parallel sizes inside 64 bits.
-pub(crate) const MOST_DEVICES: u64 = 10_000_000;
 
 /// Resolves the parallel sizes: specified values, and a choice for the rest. Without any specified size, it chooses the least tensor and
 /// pipeline parallelism with static memory of at most 55% of a device.

@@ -14,6 +14,7 @@ mod stage_recompute;
 mod tensor;
 mod warn;
 
+pub(crate) use bounds::MOST_DEVICES;
 pub use warn::warnings;
 
 use super::Plan;

@@ -94,9 +94,7 @@ fn next(arguments: &CollectiveOn, network: Network<'_>) -> String {
     line.extend(arguments.gpus.map(|gpus| format!(" --gpus {gpus}")));
     line.extend(arguments.ranks.iter().map(|ranks| format!(" --ranks {}", quoted(ranks))));
     line.extend(arguments.nodelist.iter().map(|nodes| format!(" --nodelist {}", quoted(nodes))));
-    if arguments.first_node > 0 {
-        line += &format!(" --first-node {}", arguments.first_node);
-    }
+    line.extend((arguments.first_node > 0).then(|| format!(" --first-node {}", arguments.first_node)));
     let fabric = arguments.fabric.fabric.as_deref();
     line += &on_network::flags(arguments.cluster.as_deref(), &arguments.on, fabric);
     line.extend(arguments.fail.iter().map(|part| format!(" --fail {}", quoted(part))));

@@ -122,9 +122,7 @@ fn next(arguments: &FlowsOn, network: Network<'_>) -> String {
     let mut line = format!("railwright network flows {}", quoted(&arguments.flows));
     line +=
         &on_network::flags(arguments.cluster.as_deref(), &arguments.on, arguments.fabric.fabric.as_deref());
-    for part in &arguments.fail {
-        line += &format!(" --fail {}", quoted(part));
-    }
+    line.extend(arguments.fail.iter().map(|part| format!(" --fail {}", quoted(part))));
     line + &on_network::other_routing(network, " --seeds 16")
 }
 

@@ -80,10 +80,9 @@ fn peers_of_a_mesh_have_one_link() {
     let meshed = Meshed::new(&wiring, Some(BytesPerSecond::new(64e9)));
     let switched = Meshed::new(&wiring, None);
     let ends = |routes: &Meshed<'_, Wiring>, peers: std::ops::Range<u32>| {
-        let table: String = peers.map(|peer| format!("0,{peer},6.4 GB\n")).collect();
-        let flows =
-            parse(&format!("source,destination,bytes\n{table}"), "flows.csv", &|word| word.parse().ok())
-                .expect("flows");
+        let rows: Vec<String> = peers.map(|peer| format!("0,{peer},6.4 GB")).collect();
+        let table = format!("source,destination,bytes\n{}\n", rows.join("\n"));
+        let flows = parse(&table, "flows.csv", &|word| word.parse().ok()).expect("flows");
         play(routes, &flows, 0).expect("it ends")
     };
     let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");

@@ -1,7 +1,10 @@
 //! Limits on the numbers of a plan. All later rules, and all arithmetic in 64 bits, rely on them.
 
-use super::super::{MOST_DEVICES, Plan};
+use super::super::Plan;
 use crate::problem::Problem;
+
+/// More devices than any cluster. It keeps every product of parallel sizes inside 64 bits.
+pub(crate) const MOST_DEVICES: u64 = 10_000_000;
 
 pub(super) fn check(plan: &Plan) -> Vec<Problem> {
     let mut problems = Vec::new();
