@@ -44,6 +44,21 @@ fn logs_of_different_jobs_are_named() {
     assert!(found["message"].as_str().expect("words").contains("`model.layers` 32 and 12"), "{found}");
 }
 
+/// A log is compared with the run that it belongs to: all settings that it prints count, not its batch alone.
+#[test]
+fn a_log_of_another_run_is_named() {
+    let of = |name: &str| format!("{LAUNCH}/{name}");
+    let (log, other) = (of("mixtral_8x7b.log"), of("megatron_deepspeed_2022.log"));
+    let answer = json(&["compare", &log, "--launch", &other, "--cluster", "dgx-h100", "--json"], 0);
+    let warnings = answer["warnings"].as_array().expect("a list");
+    let found = warnings.iter().find(|warning| warning["id"] == "runs-not-alike").expect("a warning");
+    let message = found["message"].as_str().expect("words");
+    for part in ["the width is 4,096 there and 768 in the run", "tensor parallel is 2 there and 1 in the run"]
+    {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
 #[test]
 fn tokens_of_the_run_are_times_of_a_log_without_a_clock() {
     let answer = json(

@@ -103,6 +103,27 @@ fn a_log_is_not_edited_and_its_measurement_refines_the_ranking() {
     assert!(refused.stderr.contains("by hand"), "{}", refused.stderr);
 }
 
+/// A log that prints another layout than the variant that it is mapped to.
+#[test]
+fn a_log_is_not_credited_to_another_layout() {
+    let log = at("examples/launch/mixtral_8x7b.log");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/launch/mixtral_8x7b.log");
+    let text = fs::read_to_string(example).expect("an example");
+    let own = "micro_batch_size ................................ 1\n";
+    assert!(text.contains(own));
+    let variant = scratch("other-layout.log");
+    fs::write(&variant, text.replace(own, &own.replace(" 1\n", " 2\n"))).expect("a place for a file");
+    let pair = format!("{variant}={log}");
+    let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", &pair, "--quiet"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("another layout than the file it is mapped to"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the micro-batch is 1 there and 2 in the run"), "{}", refused.stderr);
+    let missing = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", "absent.log", "--quiet"]);
+    assert!(missing.stderr.contains("file not found"), "{}", missing.stderr);
+    assert!(!missing.stderr.contains("pass its variant"), "{}", missing.stderr);
+    let _ = fs::remove_file(&variant);
+}
+
 #[test]
 fn variants_are_written_into_a_folder() {
     let folder = format!("{}/", scratch("variants"));
