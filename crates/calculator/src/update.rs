@@ -11,8 +11,8 @@ pub use priced::{PricedCollective, of_stage};
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
-use crate::local::{LocalParameters, local_parameters};
-use crate::partition::stage_of;
+use crate::local::LocalParameters;
+use crate::partition::{padded_vocabulary, stage_of};
 use railwright_spec::plan::{Group, Layout, NF4_BYTES};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -230,6 +230,9 @@ pub fn inside_passes(
 }
 
 /// Exchanges of weights that are excluded from the step time, with the stage that begins them.
+///
+/// A tied word embedding is on the first and the last stage, which all-reduce its gradient: `padded vocabulary / t x h x bytes`, without
+/// learned positions, which the last stage lacks (Megatron, `_allreduce_word_embedding_grads`).
 pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = UpdateCollective> {
     let plan = costing.plan;
     let one = |purpose, process_group: ProcessGroup, bytes: f64| UpdateCollective {
@@ -248,7 +251,8 @@ pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = 
     let is_reduced = is_held_twice && costing.trains_weights();
     let shards = if plan.sharding.zero_stage >= 3 { plan.shard_group() as f64 } else { 1.0 };
     let embedding = is_reduced.then(|| {
-        let held = local_parameters(&costing.model.embedding, plan).dense;
+        let rows = padded_vocabulary(costing.model.vocabulary, plan) / plan.tensor_parallel as f64;
+        let held = rows * costing.model.hidden_size as f64;
         let bytes = held * plan.precision.gradient_reduce.bytes() / shards;
         one(Purpose::EmbeddingGradients, ProcessGroup::Stages(holder.cast_signed()), bytes)
     });

@@ -188,6 +188,15 @@ fn traffic_of_gpt_3_is_what_was_published() {
     // 560 MB of tensor-parallel traffic: see the guide.
 }
 
+/// The gradient of a tied word embedding in fp32: 50,257 rows are padded to 51,200, without learned positions.
+#[test]
+fn a_tied_embedding_is_reduced_without_positions() {
+    let (plan, all, _) = exchanges_of("gpt3-175b", 64, &|p| degrees(p, 8, 8, 1));
+    assert_eq!((plan.vocabulary_multiple, plan.precision.gradient_reduce), (128, DataType::Fp32));
+    let reduced = all.iter().find(|e| e.purpose == "gradients of the embedding").expect("it is held twice");
+    assert_eq!(reduced.bytes.get(), 51_200.0 / 8.0 * 12_288.0 * 4.0);
+}
+
 /// Data that a rank sends and receives in a step per parameter of its `parameters`, in parameters. An all-reduce counts twice, as a
 /// reduce-scatter and an all-gather (Rajbhandari et al. 2020, section 7.1).
 fn volume(zero_stage: u8) -> f64 {
