@@ -123,12 +123,21 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     } else {
         2 * cp
     };
+    // A table of learned positions has no longer sequence.
+    let longest = if model.position == Position::Learned && model.max_positions > 0 {
+        model.max_positions.max(length)
+    } else {
+        u64::MAX
+    };
+    let lengths = |unit: u64| -> Vec<u64> {
+        multiples(length, unit).into_iter().filter(|near| *near <= longest).collect()
+    };
     if length % pieces != 0 {
         let why = if split { "" } else { " (two per rank, to balance causal attention)" };
         problems.push(with_values(
             Problem::new(format!("{length} tokens are not divisible into {pieces} shards{why}"))
                 .at_key("plan.sequence_length"),
-            &multiples(length, pieces),
+            &lengths(pieces),
         ));
     } else if plan.sequence_parallel && tp > 1 && (length / cp) % tp != 0 {
         problems.push(with_values(
@@ -137,7 +146,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 length / cp
             ))
             .at_key("plan.sequence_length"),
-            &multiples(length, pieces * tp),
+            &lengths(pieces * tp),
         ));
     }
     if model.position == Position::Learned && model.max_positions > 0 && length > model.max_positions {

@@ -116,6 +116,18 @@ fn experts_are_divided() {
     );
 }
 
+/// GPT-3 has 2,048 learned positions, so a length above them is no remedy.
+#[test]
+fn a_remedy_is_within_the_learned_positions() {
+    let model = model::by_name("gpt3-175b").expect("model");
+    let cluster = by_name("dgx-h100", 24).expect("cluster");
+    let mut plan = Plan::default_for(&model, &cluster).expect("possible");
+    (plan.tensor_parallel, plan.sequence_length, plan.sequence_parallel) = (3, 2048, true);
+    let found = validate(&model, &cluster, &plan);
+    let cut = found.iter().find(|problem| problem.message.contains("cannot divide")).expect("not divisible");
+    assert_eq!(cut.hint.as_deref(), Some("use 2046"));
+}
+
 #[test]
 fn sequences_are_cut_evenly() {
     let ring = first(LLAMA, "dgx-h100", 64, |p| {
