@@ -1,6 +1,6 @@
 //! Launches of communications.
 //!
-//! Responsible for: launch times and earliest starts of a rank's communications, the kernels that members start beside them, and
+//! Responsible for: launch times and earliest starts of a rank's communications, the kernels that members start while they run, and
 //! communications with unrecorded ranks.
 
 use crate::joined::Joined;

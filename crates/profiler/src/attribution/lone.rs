@@ -2,7 +2,7 @@
 //!
 //! Responsible for: separating a slow chip from more work where a stage has no replica. Kernels of one name and number are compared with the
 //! other stages. A slow chip lengthens all of them by one factor. With more work, GEMMs, attention and element-wise kernels grow by different
-//! factors. If the heavy kernels alone grow alike, both are possible: a lower clock does not affect memory-bound kernels. Excludes kernels
+//! factors. If the heavy kernels alone grow by one factor, both are possible: a lower clock does not affect memory-bound kernels. Excludes kernels
 //! that only some stages have (embedding, head).
 
 use super::uneven::Taken;
@@ -29,7 +29,7 @@ const COMPARED: f64 = 0.75;
 /// A kernel grew like all of them if its growth is within this share of theirs.
 const ALIKE: f64 = 0.5;
 
-/// Minimum share of the time of heavy kernels that grew alike; a majority of the other ones.
+/// Minimum share of the time of heavy kernels that grew by one factor; a majority of the other ones.
 const HEAVY: f64 = 0.9;
 const LIGHT: f64 = 0.5;
 
@@ -42,7 +42,7 @@ pub(super) struct Longer {
     /// Time of its comparable kernels, and that with durations as on the other stages, in nanoseconds.
     pub own: i64,
     pub usual: i64,
-    /// True if all kinds of kernels grew alike: the chip is slow. Otherwise the heavy ones alone did.
+    /// True if all kinds of kernels grew by one factor: the chip is slow. Otherwise the heavy ones alone did.
     pub is_chip: bool,
 }
 
