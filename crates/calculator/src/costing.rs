@@ -178,6 +178,12 @@ impl<'a> Costing<'a> {
         }
     }
 
+    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside of the sequence, which context
+    /// parallelism does not divide.
+    pub(crate) fn tokens_at(&self, positions: Option<u64>) -> f64 {
+        positions.map_or(self.tokens, |positions| (self.plan.micro_batch * positions) as f64)
+    }
+
     /// The number format of a layer's GEMMs.
     pub fn compute_type(&self) -> DataType {
         self.plan.precision.compute

@@ -16,12 +16,12 @@ pub trait Writer: Sync {
 
     /// True if its files can train adapters.
     fn trains_adapters(&self) -> bool {
-        false
+        TRAIN_ADAPTERS.contains(&self.name())
     }
 
     /// True if its files wrap any module, not only language models.
     fn wraps_any_model(&self) -> bool {
-        false
+        WRAP_ANY_MODEL.contains(&self.name())
     }
 
     /// Composes the files of a run whose kind of training the format supports.
@@ -37,8 +37,7 @@ pub trait Writer: Sync {
     /// Refuses adapters in a format without them: the file would train all parameters. Refuses models without a vocabulary in a format
     /// for language models.
     fn write(&self, run: &Run) -> Written {
-        refusal(self.name(), self.trains_adapters(), self.wraps_any_model(), run)
-            .unwrap_or_else(|| self.compose(run))
+        refusal(self, run).unwrap_or_else(|| self.compose(run))
     }
 
     /// Versions of the framework with different files, newest first; empty if all known versions read the same files.
@@ -48,8 +47,7 @@ pub trait Writer: Sync {
 
     /// Writes a run for one of [`Writer::versions`], as [`Writer::write`] does.
     fn write_for(&self, run: &Run, version: &str) -> Written {
-        refusal(self.name(), self.trains_adapters(), self.wraps_any_model(), run)
-            .unwrap_or_else(|| self.compose_for(run, version))
+        refusal(self, run).unwrap_or_else(|| self.compose_for(run, version))
     }
 
     /// The part of a run that a user's file of this format determines: adapters that it cannot name are set elsewhere.
@@ -74,8 +72,9 @@ fn quoted(names: &[&str]) -> String {
 }
 
 /// The refusal of adapters by a format without them, and of models without a vocabulary by a format for language models.
-fn refusal(name: &str, trains_adapters: bool, wraps_any_model: bool, run: &Run) -> Option<Written> {
-    if run.model.vocabulary == 0 && !wraps_any_model {
+fn refusal<W: Writer + ?Sized>(writer: &W, run: &Run) -> Option<Written> {
+    let name = writer.name();
+    if run.model.vocabulary == 0 && !writer.wraps_any_model() {
         let message = format!(
             "files of `{name}` train language models, and {} has no vocabulary; those of {} wrap any model",
             run.model.name,
@@ -83,7 +82,7 @@ fn refusal(name: &str, trains_adapters: bool, wraps_any_model: bool, run: &Run) 
         );
         return Some(Written::refused(Lost { key: "model".to_owned(), message }));
     }
-    if trains_adapters || run.plan.optimizer != Optimizer::Lora {
+    if writer.trains_adapters() || run.plan.optimizer != Optimizer::Lora {
         return None;
     }
     let message = format!("files of `{name}` train no adapters; those of {} do", quoted(&TRAIN_ADAPTERS));

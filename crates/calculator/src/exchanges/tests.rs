@@ -5,7 +5,9 @@ use crate::collectives::Collective;
 use crate::costing::Machine;
 use crate::estimate::{EstimateOptions, of_evaluation};
 use crate::evaluate::evaluate;
-use railwright_spec::plan::{ContextKind, Layout, Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::plan::{
+    ContextKind, FrozenWeights, Layout, Optimizer, Plan, PlanSpec, Schedule, Sharding,
+};
 use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
 use railwright_step::Phase;
@@ -60,7 +62,7 @@ fn degrees(p: &mut PlanSpec, tensor: u64, pipeline: u64, context: u64) {
 
 #[test]
 fn the_critical_stage_exchanges_what_the_estimate_reports() {
-    let plans: [Case; 9] = [
+    let plans: [Case; 11] = [
         ("llama-3.1-405b", 1024, &|p| {
             degrees(p, 8, 16, 1);
             p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
@@ -101,6 +103,16 @@ fn the_critical_stage_exchanges_what_the_estimate_reports() {
             p.pipeline_parallel = Some(4);
             p.expert_parallel = Some(8);
             p.layers_per_stage = Some(vec![15, 16, 15, 15]);
+        }),
+        ("llama-3-8b", 8, &|p| {
+            degrees(p, 1, 1, 1);
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+            p.optimizer = Some(Optimizer::Lora);
+            p.frozen_weights = Some(FrozenWeights::Nf4);
+        }),
+        ("wan2.1-t2v-14b", 64, &|p| {
+            degrees(p, 4, 1, 2);
+            p.sequence_length = Some(32_768);
         }),
     ];
     for (index, (name, devices, change)) in plans.into_iter().enumerate() {

@@ -74,7 +74,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
         let shape = Shape::new(&adapter, costing);
         let tokens = match &layer.feed_forward {
             FeedForward::MixtureOfExperts(moe) if adapter.a.is_routed() => experts::held(costing, moe),
-            _ => adapter.a.positions().map_or(costing.tokens, |n| (costing.plan.micro_batch * n) as f64),
+            _ => costing.tokens_at(adapter.a.positions()),
         };
         let (columns, rows) = (shape.columns, shape.rows);
         let both = columns + rows + shape.ranks[0] + shape.ranks[1];

@@ -19,12 +19,12 @@ pub(crate) struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Input rows of a micro-batch on one rank. Positions outside of the sequence are not divided by context parallelism.
+    /// Input rows of a micro-batch on one rank.
     pub(crate) fn tokens(&self, costing: &Costing<'_>) -> f64 {
-        match self.positions {
-            Some(positions) => (costing.plan.micro_batch * positions) as f64,
-            None if self.module == Module::Router => costing.sequence_shard_tokens,
-            None => costing.tokens,
+        if self.module == Module::Router {
+            costing.sequence_shard_tokens
+        } else {
+            costing.tokens_at(self.positions)
         }
     }
 }
@@ -39,7 +39,8 @@ pub(super) fn routed_products(layer: &Layer, expert_tensor_parallel: f64) -> Vec
     joined(layer.weights.iter().filter(|w| w.is_routed()), expert_tensor_parallel)
 }
 
-fn joined<'a>(weights: impl Iterator<Item = &'a Weight>, ranks: f64) -> Vec<Product<'a>> {
+/// The GEMMs of some weights.
+pub(super) fn joined<'a>(weights: impl IntoIterator<Item = &'a Weight>, ranks: f64) -> Vec<Product<'a>> {
     let mut list: Vec<Product<'a>> = Vec::with_capacity(8);
     for weight in weights {
         let Usage::Matmul { fused, positions } = &weight.usage else { continue };

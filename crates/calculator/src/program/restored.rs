@@ -2,12 +2,12 @@
 //!
 //! Responsible for: the traffic of these kernels on one rank. Excludes the memory of a restored matrix, which is that of the largest one.
 
-use super::products::{Product, family, products, routed_products};
+use super::products::{Product, family, joined};
 use super::{Kernel, Operation};
 use crate::costing::Costing;
 use crate::work::Family;
-use railwright_spec::model::Layer;
-use railwright_spec::plan::{FrozenWeights, NF4_BYTES, Optimizer};
+use railwright_spec::model::{Layer, Weight};
+use railwright_spec::plan::NF4_BYTES;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
@@ -17,9 +17,14 @@ use railwright_step::Phase;
 /// dequantization in front of a GEMM, in both passes.)
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
-    if plan.optimizer != Optimizer::Lora || plan.frozen_weights != FrozenWeights::Nf4 {
+    if !plan.has_nf4_weights() {
         return;
     }
+    let (routed, dense): (Vec<&Weight>, Vec<&Weight>) = layer
+        .weights
+        .iter()
+        .filter(|weight| plan.holds_in_nf4(weight))
+        .partition(|weight| weight.is_routed());
     let mut one = |product: &Product<'_>, family: Family, copies: f64| {
         let elements = product.rows * product.columns * copies;
         let kernel = Kernel::Stream {
@@ -30,15 +35,12 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
             visit(Operation::new(family, phase, kernel, copies).named("restore"));
         }
     };
-    for product in products(layer, plan.tensor_parallel as f64) {
-        // Routers keep their format.
-        if family(product.module) != Family::Router {
-            one(&product, family(product.module), 1.0);
-        }
+    for product in joined(dense, plan.tensor_parallel as f64) {
+        one(&product, family(product.module), 1.0);
     }
-    let experts = layer.weights.iter().find(|weight| weight.is_routed()).map_or(0, |weight| weight.copies);
+    let experts = routed.first().map_or(0, |weight| weight.copies);
     let local = (experts as f64 / plan.expert_parallel as f64).max(1.0);
-    for product in routed_products(layer, plan.expert_tensor_parallel as f64) {
+    for product in joined(routed, plan.expert_tensor_parallel as f64) {
         one(&product, Family::Experts, local);
     }
 }

@@ -99,14 +99,6 @@ impl Writer for AccelerateWriter {
         "accelerate"
     }
 
-    fn trains_adapters(&self) -> bool {
-        true
-    }
-
-    fn wraps_any_model(&self) -> bool {
-        true
-    }
-
     fn compose(&self, run: &Run) -> Written {
         if let Some(why) = refusal(run, "accelerate") {
             return Written::refused(why);

@@ -42,10 +42,6 @@ impl Writer for DeepspeedWriter {
         "deepspeed"
     }
 
-    fn wraps_any_model(&self) -> bool {
-        true
-    }
-
     fn compose(&self, run: &Run) -> Written {
         let mut text = serde_json::to_string_pretty(&config(run)).unwrap_or_default();
         text.push('\n');

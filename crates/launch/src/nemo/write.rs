@@ -159,10 +159,6 @@ impl Writer for BridgeWriter {
         "megatron-bridge"
     }
 
-    fn trains_adapters(&self) -> bool {
-        true
-    }
-
     fn compose(&self, run: &Run) -> Written {
         let refused = |key: &str, message: String| Written::refused(Lost { key: key.to_owned(), message });
         if !FAMILIES.contains(&run.model.family.as_str()) {

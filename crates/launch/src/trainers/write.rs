@@ -30,10 +30,6 @@ impl Writer for LlamaFactoryWriter {
         "llama-factory"
     }
 
-    fn trains_adapters(&self) -> bool {
-        true
-    }
-
     fn compose(&self, run: &Run) -> Written {
         let plan = &run.plan;
         if plan.tensor_parallel > 1 || plan.context_parallel > 1 {
@@ -52,10 +48,6 @@ impl Writer for AxolotlWriter {
 
     fn name(&self) -> &'static str {
         "axolotl"
-    }
-
-    fn trains_adapters(&self) -> bool {
-        true
     }
 
     fn compose(&self, run: &Run) -> Written {

@@ -272,10 +272,14 @@ impl Plan {
         (self.optimizer == Optimizer::Lora).then(|| self.lora.clone().unwrap_or_default())
     }
 
+    /// True if frozen weights are held in four bits.
+    pub fn has_nf4_weights(&self) -> bool {
+        self.optimizer == Optimizer::Lora && self.frozen_weights == FrozenWeights::Nf4
+    }
+
     /// True if a weight is frozen and held in four bits: matrices of layers, also those without an adapter. bitsandbytes excludes the head.
     pub fn holds_in_nf4(&self, weight: &Weight) -> bool {
-        self.optimizer == Optimizer::Lora
-            && self.frozen_weights == FrozenWeights::Nf4
+        self.has_nf4_weights()
             && matches!(weight.usage, Usage::Matmul { .. })
             && !matches!(weight.module, Module::Head | Module::Embedding | Module::Router)
     }
