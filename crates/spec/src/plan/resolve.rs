@@ -8,7 +8,7 @@ use super::degrees::{self, Degrees};
 use super::precision_preset::PrecisionPreset;
 use super::{
     AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, PlanSpec, Precision, RankOrder,
-    Recompute, Sharding, default_batch, uneven_layers,
+    Recompute, Schedule, Sharding, default_batch, uneven_layers,
 };
 use crate::cluster::Cluster;
 use crate::model::{Model, PublishedTraining, published_training};
@@ -91,7 +91,7 @@ impl PlanSpec {
             },
             schedule,
             layers_per_stage: self.layers(software, model, pipeline.saturating_mul(virtual_stages)),
-            overlap: self.overlap(software, sequence_parallel),
+            overlap: self.overlap(software, sequence_parallel, schedule, virtual_stages),
             attention_kernel: self.attention_kernel.unwrap_or(AttentionKernel::Auto),
             software: software.id.clone(),
             dropout: self.dropout.unwrap_or(software.dropout),
@@ -108,14 +108,21 @@ impl PlanSpec {
         Ok(plan)
     }
 
-    fn overlap(&self, software: &Software, sequence_parallel: bool) -> Overlap {
+    fn overlap(
+        &self,
+        software: &Software,
+        sequence_parallel: bool,
+        schedule: Schedule,
+        virtual_stages: u64,
+    ) -> Overlap {
         let usual = software.overlap;
+        let transfers = usual.pipeline && software.offers.overlaps_transfers(schedule, virtual_stages);
         Overlap {
             gradient_reduce: self.overlap_gradient_reduce.unwrap_or(usual.gradient_reduce),
             parameter_gather: self.overlap_parameter_gather.unwrap_or(usual.parameter_gather),
             // Userbuffers need the sequence-parallel form of the collectives.
             tensor: self.overlap_tensor.unwrap_or(usual.tensor && sequence_parallel),
-            pipeline: self.overlap_pipeline.unwrap_or(usual.pipeline),
+            pipeline: self.overlap_pipeline.unwrap_or(transfers),
             expert: self.overlap_expert.unwrap_or(usual.expert),
         }
     }

@@ -47,6 +47,8 @@ pub struct Offers {
     pub fused_dispatch: bool,
     /// Communication that can be overlapped.
     pub overlap: Overlap,
+    /// True if 1F1B without interleaving waits for its transfers, whatever `overlap` has.
+    pub overlaps_transfers_only_interleaved: bool,
 }
 
 impl Offers {
@@ -80,7 +82,16 @@ impl Offers {
                 pipeline: true,
                 expert: true,
             },
+            overlaps_transfers_only_interleaved: false,
         }
+    }
+
+    /// True if transfers between stages can be overlapped under a schedule with this number of virtual stages per rank.
+    pub fn overlaps_transfers(&self, schedule: Schedule, virtual_stages: u64) -> bool {
+        let waits = self.overlaps_transfers_only_interleaved
+            && schedule == Schedule::OneForwardOneBackward
+            && virtual_stages <= 1;
+        self.overlap.pipeline && !waits
     }
 }
 

@@ -7,6 +7,7 @@ use super::pieces::Degrees;
 use super::space::{Shardings, Space, overlap};
 use super::strategy::Strategy;
 use railwright_spec::plan::{ContextKind, Overlap, Schedule, Sharding};
+use railwright_spec::software::Offers;
 
 pub(super) fn sequence_parallel(space: &Space, degrees: &Degrees) -> Vec<bool> {
     if degrees.tensor > 1 {
@@ -105,6 +106,12 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
         expert: set(strategy.expert > 1, &space.overlap_expert, best.expert, base.expert),
     };
     (overlap, ways)
+}
+
+/// Tests whether the software overlaps transfers under a schedule. If the user allows only overlapped ones, it is not asked.
+pub(super) fn overlaps_transfers(space: &Space, schedule: Schedule, virtual_stages: u64) -> bool {
+    let offered = |offers: &Offers| offers.overlaps_transfers(schedule, virtual_stages);
+    space.offers.as_ref().is_none_or(offered) || !space.overlap_pipeline.contains(&false)
 }
 
 /// Tests whether blocking transfers must be tried in addition to overlapped ones. Steps of zero-bubble schedules follow each other at the

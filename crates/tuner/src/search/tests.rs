@@ -226,7 +226,12 @@ fn brute_from(case: &Case, search: &Search<'_>, model: &Model, cluster: &Cluster
                                     for sharding in all_shardings(space, degrees) {
                                         for (policy, of) in space.policies.iter().enumerate() {
                                             for layers in rungs(space, of, model, degrees.pipeline) {
-                                                for overlap in overlaps(space, degrees, sequence_parallel) {
+                                                for overlap in overlaps(
+                                                    space,
+                                                    degrees,
+                                                    sequence_parallel,
+                                                    (schedule, virtual_stages),
+                                                ) {
                                                     let strategy = Strategy {
                                                         tensor: degrees.tensor,
                                                         pipeline: degrees.pipeline,
@@ -361,7 +366,12 @@ fn all_shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
 }
 
 /// All settings of the switches, with those off that the software cannot overlap.
-fn overlaps(space: &Space, degrees: &Degrees, sequence_parallel: bool) -> Vec<Overlap> {
+fn overlaps(
+    space: &Space,
+    degrees: &Degrees,
+    sequence_parallel: bool,
+    (schedule, virtual_stages): (Schedule, u64),
+) -> Vec<Overlap> {
     let tensor_form = space.offers.is_none() || sequence_parallel || space.overlap_tensor == [true];
     let with_tensor = degrees.tensor > 1 && tensor_form;
     let tensors = if with_tensor || space.overlap_tensor.len() == 1 {
@@ -369,11 +379,17 @@ fn overlaps(space: &Space, degrees: &Degrees, sequence_parallel: bool) -> Vec<Ov
     } else {
         vec![false]
     };
+    // Megatron-Core 1F1B without interleaving waits for its transfers.
+    let waits = space.offers.as_ref().is_some_and(|offers| offers.overlaps_transfers_only_interleaved)
+        && schedule == Schedule::OneForwardOneBackward
+        && virtual_stages == 1;
+    let pipelines =
+        if waits && space.overlap_pipeline.len() > 1 { vec![false] } else { space.overlap_pipeline.clone() };
     let mut found = Vec::new();
     for &gradient_reduce in &space.overlap_gradient_reduce {
         for &parameter_gather in &space.overlap_parameter_gather {
             for &tensor in &tensors {
-                for &pipeline in &space.overlap_pipeline {
+                for &pipeline in &pipelines {
                     for &expert in &space.overlap_expert {
                         found.push(Overlap { gradient_reduce, parameter_gather, tensor, pipeline, expert });
                     }

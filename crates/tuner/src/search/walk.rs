@@ -14,7 +14,7 @@ mod rungs;
 use self::place::{Place, expand, treat};
 use self::rungs::Rungs;
 use super::bound::{Prefix, StepTerms};
-use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
+use super::choices::{blocks_too, context_kinds, overlaps_transfers, sequence_parallel, shardings, switches};
 use super::counts::divisors;
 use super::engine::{Search, Worker};
 use super::families::Family;
@@ -327,6 +327,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             split: shape.split,
             ..place.strategy
         };
+        strategy.overlap.pipeline &= overlaps_transfers(space, shape.schedule, shape.virtual_stages);
         strategy.write_shaped(space, &shape.layers, &mut worker.plan);
         let slot = group::slot(shape, self.degrees.pipeline);
         // The minimum over shardings: a lower bound for all strategies of the node.

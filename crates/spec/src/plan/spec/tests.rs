@@ -176,6 +176,33 @@ fn full_sharding_alone_is_torchtitan() {
     assert_eq!(resolved("llama-3-8b", "h100", 8, &tensor).software, "megatron-core-2025");
 }
 
+/// `overlap_p2p_comm` of Megatron-Core is off without virtual stages (`megatron/training/arguments.py`); PyTorch's pipelines overlap in
+/// every schedule.
+#[test]
+fn transfers_are_overlapped_only_where_the_framework_does() {
+    let model = model::by_name("llama-3-8b").expect("known");
+    let cluster = by_name("dgx-h100", 64).expect("known");
+    let overlaps = |software: &str, virtual_stages: u64, asked: Option<bool>| {
+        let spec = PlanSpec {
+            pipeline_parallel: Some(4),
+            virtual_stages: Some(virtual_stages),
+            software: Some(software.to_owned()),
+            overlap_pipeline: asked,
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("possible");
+        let is_doubted = crate::plan::warnings(&model, &cluster, &plan)
+            .iter()
+            .any(|warning| warning.message.contains("overlap of transfers between stages"));
+        (plan.overlap.pipeline, is_doubted)
+    };
+    assert_eq!(overlaps("megatron-core-2025", 1, None), (false, false));
+    assert_eq!(overlaps("megatron-core-2025", 2, None), (true, false));
+    assert_eq!(overlaps("torchtitan-2025", 1, None), (true, false));
+    assert_eq!(overlaps("megatron-core-2025", 1, Some(true)), (true, true));
+    assert_eq!(overlaps("megatron-core-2025", 2, Some(false)), (false, false));
+}
+
 /// Each remedy of sizes that do not divide the devices leads to a valid plan.
 #[test]
 fn remedies_of_indivisible_sizes_are_accepted() {

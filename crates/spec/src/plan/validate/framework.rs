@@ -3,7 +3,7 @@
 //! Responsible for: comparison of a plan with the features of its software generation. It warns and never rejects: the estimate assumes
 //! support.
 
-use super::super::{Overlap, Plan, Recompute};
+use super::super::{Plan, Recompute};
 use crate::problem::Warning;
 use crate::software::{self, Offers};
 
@@ -69,17 +69,18 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
             list.push(format!("recompute of {}", other.join(", ")));
         }
     }
-    list.extend(hidden(plan, offers.overlap).into_iter().map(|what| format!("overlap of {what}")));
+    list.extend(hidden(plan, offers).into_iter().map(|what| format!("overlap of {what}")));
     list
 }
 
 /// Communication overlapped by the plan without support in the generation.
-fn hidden(plan: &Plan, offered: Overlap) -> Vec<&'static str> {
-    let overlap = plan.overlap;
+fn hidden(plan: &Plan, offers: &Offers) -> Vec<&'static str> {
+    let (overlap, offered) = (plan.overlap, offers.overlap);
+    let transfers = offers.overlaps_transfers(plan.schedule, plan.virtual_stages);
     [
         (plan.tensor_parallel > 1 && overlap.tensor && !offered.tensor, "tensor-parallel communication"),
         (plan.expert_parallel > 1 && overlap.expert && !offered.expert, "expert-parallel communication"),
-        (plan.pipeline_parallel > 1 && overlap.pipeline && !offered.pipeline, "transfers between stages"),
+        (plan.pipeline_parallel > 1 && overlap.pipeline && !transfers, "transfers between stages"),
     ]
     .into_iter()
     .filter(|(is_missing, _)| *is_missing)
