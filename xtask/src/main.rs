@@ -4,6 +4,7 @@
 mod docs;
 mod fit;
 mod left_out;
+mod memory;
 mod own_runs;
 mod pooling;
 mod residuals;
@@ -13,6 +14,8 @@ const USAGE: &str = "usage:
   xtask docs [--check]                             write generated pages, or list stale ones
   xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
+  xtask memory TABLE GENERATION [CONSTANT=START...]
+                                                   errors of peak memory, after a fit of constants if there are any
   xtask loso TABLE [GENERATION...]                 predict each publication with constants fitted to the others
   xtask shares TABLE                               the same table with the shares of parts worked out anew, without a fit
   xtask validate TABLE                             the summary that `railwright validate` gives
@@ -26,6 +29,7 @@ fn main() -> std::process::ExitCode {
     let result = match arguments.first().map(String::as_str) {
         Some("fit") => fit::run(&arguments[1..]),
         Some("errors") => fit::errors(&arguments[1..]),
+        Some("memory") => memory::run(&arguments[1..]),
         Some("loso") => left_out::run(&arguments[1..]),
         Some("shares") => left_out::rewrite_shares(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),

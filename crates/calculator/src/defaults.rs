@@ -3,6 +3,8 @@
 //! Responsible for: the layout of a plan with all parallel sizes open, which requires prices. Never overrides
 //! specified values and does not search: the result is the fastest of a few common layouts, not an optimum.
 
+pub mod recompute;
+
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate_with;
 use crate::memory::{MemoryInput, SoftwareCatalogue, peak};
@@ -13,6 +15,7 @@ use railwright_spec::model::{FeedForward, Model};
 use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use railwright_spec::software::Software;
 
 /// Tests whether no parallel size is set.
 pub fn is_open(spec: &PlanSpec) -> bool {
@@ -95,38 +98,23 @@ fn fitting_plan(
     cluster: &Cluster,
     catalogue: &SoftwareCatalogue,
 ) -> (bool, Option<Plan>) {
-    let mut is_possible = false;
-    for recompute in policies(layout, model) {
+    let resolved = |recompute| {
         let specified = PlanSpec { recompute: Some(recompute), ..layout.clone() };
-        let Ok(plan) = specified.resolve(model, cluster) else { break };
-        if !validate(model, cluster, &plan).is_empty() {
-            break;
-        }
-        is_possible = true;
+        let plan = specified.resolve(model, cluster).ok()?;
+        validate(model, cluster, &plan).is_empty().then_some(plan)
+    };
+    let least = layout.recompute.clone().unwrap_or(Recompute::None);
+    let Some(bare) = resolved(least) else { return (false, None) };
+    let Ok(generation) = software::by_id(&bare.software) else { return (false, None) };
+    for recompute in recompute::policies(layout, model, &bare, generation, cluster) {
+        let Some(plan) = resolved(recompute) else { break };
         let software = catalogue.get(&plan.software);
         let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
         if need <= cluster.accelerator.memory * ROOM {
             return (true, Some(plan));
         }
     }
-    (is_possible, None)
-}
-
-/// Recompute policies in ascending order of recomputed work: a layout uses the first that fits.
-fn policies(layout: &PlanSpec, model: &Model) -> Vec<Recompute> {
-    if let Some(specified) = &layout.recompute {
-        return vec![specified.clone()];
-    }
-    if layout.stage_recompute.is_some() {
-        return vec![Recompute::None];
-    }
-    let of_stage = model.num_layers().div_ceil(layout.pipeline_parallel.unwrap_or(1).max(1));
-    let mut list = vec![Recompute::None, Recompute::core_attention()];
-    list.extend(
-        [of_stage.div_ceil(4), of_stage.div_ceil(2)].map(|layers| Recompute::Full { layers: Some(layers) }),
-    );
-    list.push(Recompute::Full { layers: None });
-    list
+    (true, None)
 }
 
 /// Common layouts, the least model parallelism first.
@@ -143,6 +131,12 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
     // Context parallelism splits long sequences down to 8 Ki tokens per rank.
     let longest_context = spec.sequence_length.unwrap_or(0).div_euclid(8192).clamp(1, 64);
     let powers = |most: u64| (0..24).map(|p| 1_u64 << p).take_while(move |n| *n <= most);
+    let generation = spec.generation(cluster).ok();
+    let fused = generation.and_then(|generation| spec.fused_dispatch(model, cluster, generation));
+    let most_experts = fused.map_or(64, |_| Software::most_dispatched_ranks(cluster)).min(64);
+    let splits_unevenly = spec.uneven_stages != Some(false)
+        && generation
+            .is_some_and(|generation| generation.offers.interleaving && generation.offers.uneven_stages);
     let mut found = Vec::new();
     for pipeline in powers(64).filter(|p| *p <= layers) {
         for tensor in powers(cluster.scale_up.domain_size.min(8)) {
@@ -152,13 +146,16 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
             }
             let data = cluster.devices / inner;
             for context in powers(longest_context.min(data)) {
-                for expert in powers(experts.unwrap_or(1).min(64)) {
+                for expert in powers(experts.unwrap_or(1).min(most_experts)) {
                     let divides =
                         experts.is_none_or(|n| n.is_multiple_of(expert)) && data.is_multiple_of(expert);
                     if !divides || !data.is_multiple_of(context) {
                         continue;
                     }
-                    found.extend(chunkings(spec, layers, pipeline).map(|virtual_stages| PlanSpec {
+                    let software = fused.filter(|_| expert > 1).map(|fused| fused.id.clone());
+                    let chunkings = chunkings(spec, layers, pipeline, splits_unevenly);
+                    found.extend(chunkings.map(|virtual_stages| PlanSpec {
+                        software: software.clone().or_else(|| spec.software.clone()),
                         tensor_parallel: Some(tensor),
                         pipeline_parallel: Some(pipeline),
                         context_parallel: Some(context),
@@ -181,13 +178,21 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
     found
 }
 
-/// Virtual stages to try: none, and the maximum number that divides the layers, with and without embedding and head.
-fn chunkings(spec: &PlanSpec, layers: u64, pipeline: u64) -> impl Iterator<Item = Option<u64>> {
+/// Virtual stages to try: none, and the maximum and minimum number that divides the layers, with and without embedding and head. If none
+/// does and stages can be uneven, 2 and 4.
+fn chunkings(
+    spec: &PlanSpec,
+    layers: u64,
+    pipeline: u64,
+    splits_unevenly: bool,
+) -> impl Iterator<Item = Option<u64>> {
     let is_free = pipeline > 1 && spec.virtual_stages.is_none() && spec.schedule.is_none();
     let divides = move |v: &u64| [layers, layers + 2].iter().any(|n| n.is_multiple_of(pipeline * v));
     let most = [8, 7, 6, 5, 4, 3, 2].into_iter().filter(move |_| is_free).find(divides);
     let least = [2, 3].into_iter().filter(move |_| is_free).find(divides).filter(|v| Some(*v) != most);
-    [None].into_iter().chain(most.map(Some)).chain(least.map(Some))
+    let is_uneven = is_free && splits_unevenly && most.is_none();
+    let uneven = [2, 4].into_iter().filter(move |v| is_uneven && pipeline * v <= layers);
+    [None].into_iter().chain(most.into_iter().chain(least).chain(uneven).map(Some))
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@
 //! a training run, from traces. A burst entry corrects a law, and the generation's constants still apply. A sustained entry replaces the
 //! generation's constant, because the measurement includes all effects of that constant.
 
+mod measured;
 mod samples;
 mod text;
 
+pub use measured::MeasuredLayout;
 pub use samples::{
     AttentionSample, CollectiveKind, CollectiveSample, ProductPass, ProductSample, Samples, StepSample,
 };
@@ -213,6 +215,9 @@ pub struct StepTimes {
     /// Corrections for the models and formats with measured runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<OwnRuns>,
+    /// The measured layouts. Absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<MeasuredLayout>,
 }
 
 /// Corrections of the parts of a step, for runs of one model in one format.
@@ -288,6 +293,7 @@ impl StepTimes {
         };
         sound(&self.factors, &self.covariance)
             && self.own.iter().all(|own| sound(&own.factors, &own.covariance))
+            && self.measured.iter().all(MeasuredLayout::is_sound)
             && is_variance(self.residual)
     }
 }

@@ -4,6 +4,7 @@ use super::versions;
 use crate::calibration::step_times;
 use crate::costing::Costing;
 use crate::intervals;
+use railwright_spec::human;
 use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::SoftwareOrigin;
@@ -30,6 +31,7 @@ pub struct Interval {
 
 /// The interval around a step time. This is its only definition, for every command, the validation and the web UI.
 ///
+/// * With the user's own step times of this very layout: the scatter of repeated runs.
 /// * With the user's own step times of the plan's software: the scatter of other runs of one stack around such times.
 /// * With a specified software generation: the residuals of its measured runs, or those of all runs if it has too few.
 /// * With an inferred one, whose framework is known and whose version is unknown: from the fastest of the framework's versions to the
@@ -43,6 +45,13 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
         let intervals::Interval { low, high, coverage, runs, calibrated } = found;
         Interval { low, high, coverage, runs, calibrated, source }
     };
+    if let Some((own, measured)) = step_times::measured_interval(costing, step) {
+        let source = format!(
+            "your own measurement of this layout, {}, and the scatter of repeated runs",
+            human::seconds(measured)
+        );
+        return as_shown(own, source);
+    }
     if let Some((own, layouts)) = step_times::interval(costing, step) {
         let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
         let source = format!("your own step times of {layouts}, and the scatter of other runs of one stack");

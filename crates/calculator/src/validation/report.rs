@@ -9,6 +9,7 @@ use crate::software;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 use statistics::ErrorSummary;
 use std::collections::BTreeMap;
@@ -284,11 +285,7 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     };
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
-    let published = match case.peak_kind.as_deref() {
-        Some("allocated") => peak.allocated,
-        Some("reserved") => peak.reserved,
-        _ => memory::published_peak(&input),
-    };
+    let published = peak_memory(&case, constants);
     let device = case.cluster.accelerator.memory;
     let finite = |v: f64| v.is_finite().then_some(v);
     RowResult {
@@ -302,6 +299,16 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         software: Some(case.plan.software.clone()),
         mixture_of_experts: case.model.is_mixture_of_experts(),
         ..RowResult::default()
+    }
+}
+
+/// Predicted peak memory of a case in the metric of its publication.
+pub fn peak_memory(case: &Case, constants: &MemorySoftware) -> Bytes {
+    let input = memory_input(case, constants);
+    match case.peak_kind.as_deref() {
+        Some("allocated") => memory::peak(&input).allocated,
+        Some("reserved") => memory::peak(&input).reserved,
+        _ => memory::published_peak(&input),
     }
 }
 

@@ -159,6 +159,7 @@ fn covariances_that_are_none_are_refused() {
             layouts: 1,
             evidence,
             own: vec![own],
+            measured: Vec::new(),
         }
     };
     assert!(steps(0.03, 0.03).is_sound() && steps(0.040_001, 0.040_001).is_sound());
@@ -185,6 +186,7 @@ fn degrees_of_freedom_are_read_and_forgotten() {
         layouts: 1,
         evidence,
         own: Vec::new(),
+        measured: Vec::new(),
     };
     let text = Calibration { steps: Some(steps), ..sample() }.to_toml().expect("sound");
     assert!(!text.contains("freedom"), "{text}");

@@ -98,7 +98,7 @@ section! {
         /// Overlap tensor-parallel communication with GEMMs.
         overlap_tensor: bool = "overlap.tensor", "set by the software: true in Megatron-Core and torchtitan with sequence parallelism";
         /// Overlap pipeline send and receive with compute.
-        overlap_pipeline: bool = "overlap.pipeline", "set by the software: true in Megatron-Core and torchtitan";
+        overlap_pipeline: bool = "overlap.pipeline", "set by the software: true in torchtitan, true in Megatron-Core with virtual stages";
         /// Overlap expert all-to-all with compute.
         overlap_expert: bool = "overlap.expert", "set by the software: true in Megatron-Core since mid 2026, false in torchtitan";
         /// Attention kernel.

@@ -6,13 +6,14 @@
 
 use super::counts::Counts;
 use super::strategy::Split;
+use railwright_calculator::defaults;
 use railwright_calculator::software::{Offers, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
-use railwright_spec::model::{FeedForward, Mixer, Model};
+use railwright_spec::model::Model;
 use railwright_spec::plan::{
-    AttentionKernel, ContextKind, Overlap, Plan, PlanSpec, RankOrder, Recompute, RecomputeModule, Schedule,
-    Segment, Sharding, default_batch,
+    ContextKind, Overlap, Plan, PlanSpec, RankOrder, Recompute, RecomputeModule, Schedule, Segment, Sharding,
+    default_batch,
 };
 use railwright_spec::problem::Problem;
 use railwright_spec::software::FrontEnd;
@@ -138,7 +139,7 @@ impl Space {
         limits: Option<Offers>,
     ) -> Result<Self, Problem> {
         let offers = limits.clone().unwrap_or_else(Offers::everything);
-        let fused = fused_dispatch(specified, model, cluster, software);
+        let fused = specified.fused_dispatch(model, cluster, software);
         let (base, chosen) = base(specified, model, cluster, fused.unwrap_or(software))?;
         let pinned = |value: Option<u64>, otherwise: Counts| value.map_or(otherwise, Counts::one);
         let yes_no = |can: bool| if can { vec![true, false] } else { vec![false] };
@@ -321,19 +322,6 @@ fn base(
     Ok((plan, chosen))
 }
 
-/// The stack with fused token dispatch, if the search may select it: no software is specified, and tokens are sent to experts on other
-/// ranks. It is hardly ever slower: a property test of the calculator bounds the difference.
-fn fused_dispatch(
-    specified: &PlanSpec,
-    model: &Model,
-    cluster: &Cluster,
-    generation: &Software,
-) -> Option<&'static Software> {
-    let may_spread = model.is_mixture_of_experts() && specified.expert_parallel != Some(1);
-    let is_open = specified.software.is_none() && may_spread;
-    is_open.then(|| generation.with_fused_dispatch(&cluster.accelerator.architecture)).flatten()
-}
-
 /// Recompute policies that free memory, the least recompute first.
 fn policies(
     specified: Option<&Recompute>,
@@ -350,23 +338,7 @@ fn policies(
             Recompute::Full { .. } => Policy::Full,
         }];
     }
-    let kernel = software.asked_kernel(base, &cluster.accelerator.architecture);
-    let layers = model.num_layers().max(1);
-    let count = |test: &dyn Fn(&railwright_spec::model::Layer) -> bool| {
-        model.layers.iter().filter(|&&kind| test(&model.layer_kinds[kind])).count() as u64
-    };
-    let routed = count(&|l| matches!(l.feed_forward, FeedForward::MixtureOfExperts(_)));
-    let dense = count(&|l| matches!(l.feed_forward, FeedForward::Dense(_)));
-    let latent = count(&|l| matches!(l.mixer, Mixer::Latent(_)));
-    let frees = |module: RecomputeModule| match module {
-        // Fused attention keeps no scores, so it frees almost nothing.
-        RecomputeModule::CoreAttention => kernel == AttentionKernel::Unfused,
-        RecomputeModule::Norm | RecomputeModule::Activation | RecomputeModule::Operators => true,
-        RecomputeModule::Mlp => 2 * dense >= layers,
-        RecomputeModule::Moe => 2 * routed >= layers,
-        RecomputeModule::LatentUpProjection => 2 * latent >= layers,
-    };
-    let modules: Vec<RecomputeModule> = offers.recompute.iter().copied().filter(|m| frees(*m)).collect();
+    let modules = defaults::recompute::modules(model, base, software, cluster, offers);
     let mut sets: Vec<BTreeSet<RecomputeModule>> = Vec::new();
     for bits in 1_u32..1 << modules.len().min(7) {
         let set: BTreeSet<RecomputeModule> =
