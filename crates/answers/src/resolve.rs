@@ -106,6 +106,11 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
         published.map_or_else(String::new, |t| format!(", from the published training: {}", t.source));
     note(!has_batch, format!("global batch {}{origin}", human::whole(plan.global_batch)));
     note(specified.micro_batch.is_none(), format!("micro-batch {}", plan.micro_batch));
+    if let Some(lora) = plan.adapters() {
+        note(specified.lora_rank.is_none(), format!("LoRA rank {}", lora.rank));
+        let targets: Vec<String> = lora.targets.iter().map(|target| target.name()).collect();
+        note(specified.lora_targets.is_none(), format!("adapters on {}", targets.join(", ")));
+    }
     let bare = specified.precision.is_none() && specified.precision_compute.is_none();
     note(bare, plan.precision.compute.name().to_owned());
     note(specified.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));

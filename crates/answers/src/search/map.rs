@@ -99,7 +99,7 @@ fn outcome(
     let found = search.outcome(&ran.results);
     if let Some(best) = found.candidates.first() {
         return Outcome::Fits {
-            step_time: best.expected_time,
+            step_time: best.step_time,
             tokens_per_second: best.tokens_per_second,
             layout: layout(&best.plan),
         };

@@ -127,7 +127,7 @@ fn attempt(
     outcome.candidates.first().map(|best| Remedied {
         change: remedy.change,
         devices,
-        step_time: best.expected_time,
+        step_time: best.step_time,
         layout: resized.short_layout(&best.plan),
     })
 }

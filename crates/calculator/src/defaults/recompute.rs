@@ -31,7 +31,8 @@ pub fn modules(
         RecomputeModule::Moe => is_common(&|l| matches!(l.feed_forward, FeedForward::MixtureOfExperts(_))),
         RecomputeModule::LatentUpProjection => is_common(&|l| matches!(l.mixer, Mixer::Latent(_))),
     };
-    offers.recompute.iter().copied().filter(frees).collect()
+    let is_possible = |module: &RecomputeModule| offers.recomputes(*module, model);
+    offers.recompute.iter().copied().filter(is_possible).filter(frees).collect()
 }
 
 /// Policies of a layout in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs, operators,

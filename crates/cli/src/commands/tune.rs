@@ -211,7 +211,7 @@ fn row(
     let ranked = ranking::rank(rank, candidate, own, search.model, search.cluster, &options)?;
     Ok(Row {
         layout: named(setting).short_layout(&candidate.plan),
-        change: candidate.expected_time / own.expected_time - 1.0,
+        change: candidate.step_time / own.step_time - 1.0,
         measured: None,
         expected: None,
         edited: None,
@@ -249,7 +249,7 @@ impl Tuned {
             return Ok(());
         };
         for row in std::iter::once(&mut self.own).chain(&mut self.rows) {
-            row.expected = Some(level.expected(row.ranked.candidate.expected_time.get()));
+            row.expected = Some(level.expected(row.ranked.candidate.step_time.get()));
         }
         let seconds = |row: &Row| row.measured.as_ref().map(|(seconds, _)| *seconds);
         let time =

@@ -48,7 +48,7 @@ impl PlanSpec {
     /// Published pre-training of a model, whose sequence length and batch are defaults. `None` without one, and for adapters: their runs are
     /// smaller by orders of magnitude.
     pub fn published_training(&self, model: &Model) -> Option<&'static PublishedTraining> {
-        published_training(model).filter(|_| self.optimizer != Some(Optimizer::Lora))
+        published_training(model).filter(|_| !self.trains_adapters())
     }
 
     /// Sequence length in tokens: specified, else that of the published training, else the model's maximum, at most 8192.
@@ -92,7 +92,11 @@ impl PlanSpec {
             global_batch: self.batch(model, cluster, unit, round)?,
             sequence_length,
             precision: self.formats(software, cluster),
-            optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
+            optimizer: self.optimizer.unwrap_or(if self.trains_adapters() {
+                Optimizer::Lora
+            } else {
+                Optimizer::Adam
+            }),
             lora: self.adapters(),
             frozen_weights: self.frozen_weights.unwrap_or_default(),
             recompute: self.recompute.clone().unwrap_or(Recompute::None),

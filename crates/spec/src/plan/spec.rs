@@ -68,7 +68,7 @@ section! {
         /// Run attention GEMMs in the narrow format too.
         precision_narrow_attention: bool = "precision.narrow_attention", "false";
         /// Optimizer.
-        optimizer: Optimizer = "optimizer", "adam";
+        optimizer: Optimizer = "optimizer", "adam, or lora if its rank, its targets or the format of frozen weights is set";
         /// LoRA rank.
         lora_rank: u64 = "lora_rank", "16 if the optimizer is lora";
         /// LoRA target modules, by PEFT's or Megatron's names, such as `q_proj`, `linear_qkv` or `all-linear`.

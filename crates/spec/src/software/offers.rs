@@ -2,6 +2,7 @@
 //!
 //! Responsible for: the table of features. Excludes prices and rejections: plans with other features are still estimated.
 
+use crate::model::Model;
 use crate::plan::{ContextKind, Overlap, RankOrder, RecomputeModule, Schedule};
 use serde::Deserialize;
 
@@ -47,6 +48,8 @@ pub struct Offers {
     pub fused_dispatch: bool,
     /// Communication that can be overlapped.
     pub overlap: Overlap,
+    /// True if recompute of activation functions covers only those of experts.
+    pub recompute_activation_of_experts: bool,
     /// True if 1F1B without interleaving waits for its transfers, whatever `overlap` has.
     pub overlaps_transfers_only_interleaved: bool,
 }
@@ -82,8 +85,17 @@ impl Offers {
                 pipeline: true,
                 expert: true,
             },
+            recompute_activation_of_experts: false,
             overlaps_transfers_only_interleaved: false,
         }
+    }
+
+    /// True if a module of a model can be recomputed.
+    pub fn recomputes(&self, module: RecomputeModule, model: &Model) -> bool {
+        let has_module = module != RecomputeModule::Activation
+            || !self.recompute_activation_of_experts
+            || model.is_mixture_of_experts();
+        has_module && self.recompute.contains(&module)
     }
 
     /// True if transfers between stages can be overlapped under a schedule with this number of virtual stages per rank.

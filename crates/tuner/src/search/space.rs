@@ -140,7 +140,14 @@ impl Space {
     ) -> Result<Self, Problem> {
         let offers = limits.clone().unwrap_or_else(Offers::everything);
         let fused = specified.fused_dispatch(model, cluster, software);
-        let (base, chosen) = base(specified, model, cluster, fused.unwrap_or(software))?;
+        let (base, mut chosen) = base(specified, model, cluster, fused.unwrap_or(software))?;
+        if offers.pipeline && specified.schedule.is_none() {
+            let is_left = |schedule: &Schedule| !offers.schedules.contains(schedule);
+            let left: Vec<&str> = Schedule::ALL.into_iter().filter(is_left).map(Schedule::name).collect();
+            if !left.is_empty() {
+                chosen.push(format!("without {}, which {} lacks", left.join(", "), software.id));
+            }
+        }
         let pinned = |value: Option<u64>, otherwise: Counts| value.map_or(otherwise, Counts::one);
         let yes_no = |can: bool| if can { vec![true, false] } else { vec![false] };
         let switch = |value: Option<bool>, can: bool| value.map_or_else(|| yes_no(can), |v| vec![v]);

@@ -58,7 +58,7 @@ pub(super) fn read(
             log: log.to_owned(),
             plan: run.plan,
             seconds: median(&times),
-            predicted: candidate.expected_time.get(),
+            predicted: candidate.step_time.get(),
         });
     }
     Ok(trials)

@@ -202,7 +202,7 @@ impl<'a> RowFields<'a> {
         Self {
             rank: *rank,
             layout: &row.layout,
-            step_time: candidate.expected_time,
+            step_time: candidate.step_time,
             step_time_interval,
             change: row.change,
             memory: candidate.memory.device,
@@ -256,7 +256,7 @@ impl Tuned {
         let mut cells = vec![
             Cell::new(name, if is_own { Tone::Strong } else { Tone::Plain }),
             row.layout.as_str().into(),
-            Cell::seconds(candidate.expected_time),
+            Cell::seconds(candidate.step_time),
             if is_own { "".into() } else { self.gain(row.change) },
         ];
         if is_measured {
@@ -305,6 +305,11 @@ impl Tuned {
         Cell::number(text, probability).toned(tone)
     }
 
+    /// True if the current layout is less likely to fit than a search requires.
+    fn is_at_risk(&self) -> bool {
+        self.own.ranked.candidate.probability_of_fitting < self.fit_probability
+    }
+
     fn verdict(&self, document: &mut Document) {
         let band = self.band() * 100.0;
         let Some(best) = self.rows.first() else {
@@ -320,6 +325,10 @@ impl Tuned {
             Some(((best, _), (own, _))) => {
                 format!("measured: layout 1 takes {}, the current one {}", seconds(*best), seconds(*own))
             }
+            None if faster.change >= 0.0 && self.is_at_risk() => format!(
+                "layout 1 fits and is predicted to take {:.1}% more time than the current one",
+                best.change * 100.0
+            ),
             None if faster.change >= 0.0 => {
                 "no other layout is predicted to be faster than the current one".to_owned()
             }
@@ -332,6 +341,11 @@ impl Tuned {
                 -faster.change * 100.0
             ),
         };
+        if self.is_at_risk() {
+            let chance = self.own.ranked.candidate.probability_of_fitting * 100.0;
+            let text = format!("the current layout is {:.0}% likely to fit in memory", chance.floor());
+            document.paragraph(Cell::new(text, Tone::Doubtful));
+        }
         document.paragraph(text.as_str());
         if let Some(level) = &self.level {
             document.paragraph(

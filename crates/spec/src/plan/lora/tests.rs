@@ -79,7 +79,8 @@ fn names_of_both_worlds_are_read_and_one_is_written() {
 fn keys_of_adapters_need_lora() {
     let model = by_name("llama-3-8b").expect("known");
     let cluster = cluster::by_name("dgx-h100", 8).expect("known");
-    let spec = PlanSpec { tensor_parallel: Some(1), lora_rank: Some(8), ..PlanSpec::default() };
+    let implied = PlanSpec { tensor_parallel: Some(1), lora_rank: Some(8), ..PlanSpec::default() };
+    let spec = PlanSpec { optimizer: Some(Optimizer::Adam), ..implied.clone() };
     let identifiers = |plan: &Plan| {
         let found = crate::plan::warnings(&model, &cluster, plan);
         found.into_iter().map(|w| w.id).filter(|id| id.starts_with("lora")).collect::<Vec<_>>()
@@ -89,6 +90,8 @@ fn keys_of_adapters_need_lora() {
     let spec = PlanSpec { optimizer: Some(Optimizer::Lora), ..spec };
     let mut plan = spec.resolve(&model, &cluster).expect("LoRA");
     assert_eq!(plan.adapters(), Some(Lora { rank: 8, ..Lora::default() }));
+    // A rank without an optimizer implies LoRA.
+    assert_eq!(implied.resolve(&model, &cluster).expect("LoRA"), plan);
     assert!(identifiers(&plan).is_empty());
     assert_eq!(PlanSpec::from_plan(&plan).resolve(&model, &cluster).expect("again"), plan);
     // One target of two is missing, then all of them.

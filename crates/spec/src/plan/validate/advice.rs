@@ -19,6 +19,14 @@ pub(super) fn nearest_divisors(n: u64, wanted: u64) -> Vec<u64> {
     below.into_iter().chain(above).collect()
 }
 
+/// Divisors of `n` nearest to `wanted` that pass a test.
+pub(super) fn nearest_where(n: u64, wanted: u64, test: impl Fn(u64) -> bool) -> Vec<u64> {
+    let fits = |d: &u64| *d > 0 && n.is_multiple_of(*d) && test(*d);
+    let below = (1..wanted.min(n + 1)).rev().find(fits);
+    let above = (wanted + 1..=n.max(wanted)).find(fits);
+    below.into_iter().chain(above).collect()
+}
+
 /// Hint with valid values: `use 4 or 8`.
 pub(super) fn use_one_of(values: &[u64]) -> String {
     match values {

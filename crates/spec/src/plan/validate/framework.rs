@@ -3,14 +3,15 @@
 //! Responsible for: comparison of a plan with the features of its software generation. It warns and never rejects: the estimate assumes
 //! support.
 
-use super::super::{Plan, Recompute};
+use super::super::{Plan, Recompute, RecomputeModule};
+use crate::model::Model;
 use crate::problem::Warning;
 use crate::software::{self, Offers};
 
 /// Warning with all unsupported settings; none for an unknown generation.
-pub(super) fn check(plan: &Plan) -> Option<Warning> {
+pub(super) fn check(model: &Model, plan: &Plan) -> Option<Warning> {
     let generation = software::by_id(&plan.software).ok()?;
-    let missing = missing(plan, &generation.offers);
+    let missing = missing(model, plan, &generation.offers);
     (!missing.is_empty()).then(|| {
         Warning::new(
             "not-offered",
@@ -24,7 +25,7 @@ pub(super) fn check(plan: &Plan) -> Option<Warning> {
 }
 
 /// Settings of the plan without support in the generation, as text.
-fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
+fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
     let (pp, tp) = (plan.pipeline_parallel, plan.tensor_parallel);
     let stage = plan.sharding.zero_stage;
     let zero = offers.zero_stages.contains(&stage)
@@ -63,8 +64,8 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
         list.push(format!("ZeRO stage {stage}{together}"));
     }
     if let Recompute::Selective { modules, .. } = &plan.recompute {
-        let other: Vec<String> =
-            modules.iter().filter(|module| !offers.recompute.contains(module)).map(|m| m.name()).collect();
+        let is_missing = |module: &&RecomputeModule| !offers.recomputes(**module, model);
+        let other: Vec<String> = modules.iter().filter(is_missing).map(|m| m.name()).collect();
         if !other.is_empty() {
             list.push(format!("recompute of {}", other.join(", ")));
         }
@@ -105,8 +106,9 @@ mod tests {
     fn what_a_framework_lacks_is_named() {
         let model = model::by_name("llama-3-8b").expect("known");
         let cluster = cluster::by_name("dgx-h100", 64).expect("known");
-        let message_of =
-            |spec: &PlanSpec| check(&spec.resolve(&model, &cluster).expect("possible")).map(|w| w.message);
+        let message_of = |spec: &PlanSpec| {
+            check(&model, &spec.resolve(&model, &cluster).expect("possible")).map(|w| w.message)
+        };
         let pipelined =
             PlanSpec { tensor_parallel: Some(2), pipeline_parallel: Some(4), ..PlanSpec::default() };
         assert_eq!(message_of(&pipelined), None);
@@ -131,7 +133,7 @@ mod tests {
                 ..PlanSpec::default()
             };
             let plan = spec.resolve(&model, &cluster).expect("possible");
-            assert_eq!(check(&plan), None, "{}", generation.id);
+            assert_eq!(check(&model, &plan), None, "{}", generation.id);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Rules on layers per stage and on schedules.
 
 use super::super::{Chunks, Need, Plan, Recompute, Refusal, Schedule, StageSplit, uneven_layers};
-use super::advice::{nearest_divisors, use_one_of, with_values};
+use super::advice::{nearest_divisors, nearest_where, use_one_of, with_values};
 use super::stage_recompute;
 use crate::human::counts;
 use crate::model::Model;
@@ -39,14 +39,20 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     if chunks > layers {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
-        let most = if pp > layers { layers } else { layers / pp };
+        // The largest value below that divides the layers, and for stages the ranks of the job.
+        let most = if pp > layers {
+            (1..=layers).rev().find(|n| layers.is_multiple_of(*n) && divides_ranks(plan, *n))
+        } else {
+            (1..=layers / pp).rev().find(|n| layers.is_multiple_of(pp * n))
+        };
+        let values: Vec<u64> = most.into_iter().collect();
+        let use_most =
+            if values.is_empty() { String::new() } else { format!("{}, or ", use_one_of(&values)) };
         let problem =
             Problem::new(format!("{chunks} virtual stages, but {} has only {layers} layers", model.name))
                 .at_key(key)
-                .hint(format!(
-                    "use at most {most}, or set uneven_stages = true if embedding and head take a stage"
-                ))
-                .remedy(key, most);
+                .hint(format!("{use_most}set uneven_stages = true if embedding and head take a stage"));
+        let problem = values.iter().fold(problem, |problem, most| problem.remedy(key, most));
         // Embedding and head occupy at most one stage each.
         let is_near = chunks <= layers.saturating_add(2);
         problems.push(if is_near { problem.remedy("plan.uneven_stages", true) } else { problem });
@@ -54,7 +60,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let (key, works) = if layers.is_multiple_of(pp) {
             ("plan.virtual_stages", nearest_divisors(layers / pp, vp))
         } else {
-            ("plan.pipeline_parallel", nearest_divisors(layers, pp))
+            ("plan.pipeline_parallel", nearest_where(layers, pp, |n| divides_ranks(plan, n)))
         };
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
@@ -66,6 +72,12 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
             .remedy("plan.uneven_stages", true),
         );
     }
+}
+
+/// True if the ranks of the job divide into this number of stages, with the other degrees of the plan.
+fn divides_ranks(plan: &Plan, stages: u64) -> bool {
+    let others = plan.tensor_parallel.saturating_mul(plan.context_parallel).max(1);
+    plan.world_size().is_multiple_of(stages.saturating_mul(others))
 }
 
 fn suggestion(model: &Model, plan: &Plan, chunks: u64) -> String {

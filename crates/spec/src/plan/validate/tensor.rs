@@ -2,9 +2,9 @@
 
 use super::super::part_counts::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
-use super::advice::{greatest_common_divisor, nearest_divisors, use_one_of, with_values};
+use super::advice::{greatest_common_divisor, nearest_divisors, nearest_where, use_one_of, with_values};
 use crate::model::{FeedForward, Model, Position};
-use crate::problem::Problem;
+use crate::problem::{Problem, Warning};
 
 pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     heads(model, plan, problems);
@@ -18,21 +18,25 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let tp = plan.tensor_parallel;
     let kinds = head_counts(model);
     let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
+    // Key-value heads are divided or shared, and ranks of the job divided among groups.
+    let others = plan.pipeline_parallel.saturating_mul(plan.context_parallel).max(1);
+    let works = |n: u64| {
+        kinds.iter().all(|(_, kv)| *kv == 0 || kv % n == 0 || n % kv == 0)
+            && plan.world_size().is_multiple_of(n.saturating_mul(others))
+    };
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
         problems.push(with_values(
             Problem::new(format!("{heads} attention heads are not divisible by {tp} ranks"))
                 .at_key("plan.tensor_parallel"),
-            &nearest_divisors(common, tp),
+            &nearest_where(common, tp, works),
         ));
     } else if let Some((_, kv)) =
         kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv))
     {
-        let works: Vec<u64> =
-            nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
         problems.push(with_values(
             Problem::new(format!("{tp} ranks can neither divide nor evenly share {kv} key-value heads"))
                 .at_key("plan.tensor_parallel"),
-            &works,
+            &nearest_where(common, tp, works),
         ));
     }
     let (cp, both) = (plan.context_parallel, tp * plan.context_parallel);
@@ -52,12 +56,23 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Divisors of `n` nearest to `wanted` that pass a test.
-fn nearest_where(n: u64, wanted: u64, test: impl Fn(u64) -> bool) -> Vec<u64> {
-    let fits = |d: &u64| *d > 0 && n.is_multiple_of(*d) && test(*d);
-    let below = (1..wanted.min(n + 1)).rev().find(fits);
-    let above = (wanted + 1..=n.max(wanted)).find(fits);
-    below.into_iter().chain(above).collect()
+/// Warning if ulysses needs copies of key-value heads. Transformer Engine's `a2a` asserted that the context-parallel size divides the
+/// key-value heads of a rank (`attn_forward_func_with_cp`); later releases and DeepSpeed copy them.
+pub(super) fn copied_heads(model: &Model, plan: &Plan) -> Option<Warning> {
+    let (tp, cp) = (plan.tensor_parallel.max(1), plan.context_parallel);
+    if cp <= 1 || plan.context_kind != ContextKind::Ulysses {
+        return None;
+    }
+    let kinds = head_counts(model);
+    let of_rank = kinds.iter().filter(|(_, kv)| *kv > 0).map(|(_, kv)| (kv / tp).max(1));
+    let heads = of_rank.filter(|heads| !heads.is_multiple_of(cp)).min()?;
+    Some(Warning::new(
+        "ulysses-copies-heads",
+        format!(
+            "ulysses copies the {heads} key-value heads of a tensor-parallel rank for {cp} ranks: older \
+             releases of Transformer Engine refuse this"
+        ),
+    ))
 }
 
 /// Inner widths of MLPs and experts divide among ranks.

@@ -45,7 +45,7 @@ fn degrees_must_make_up_the_cluster() {
 fn heads_are_divided_or_shared() {
     assert_eq!(
         first(LLAMA, "dgx-h100", 6, |p| (p.tensor_parallel, p.data_parallel, p.global_batch) = (6, 1, 6)),
-        "plan.tensor_parallel: 32 attention heads are not divisible by 6 ranks; use 4 or 8"
+        "plan.tensor_parallel: 32 attention heads are not divisible by 6 ranks; use 2"
     );
     // 16 ranks share 8 key-value heads in pairs.
     let shared = first(LLAMA, "gb200-nvl72", 16, |p| (p.tensor_parallel, p.data_parallel) = (16, 1));
@@ -59,7 +59,7 @@ fn layers_are_divided_or_listed() {
     };
     assert_eq!(
         first(LLAMA, "dgx-h100", 5, pipeline),
-        "plan.pipeline_parallel: 32 layers cannot be divided evenly among 5 stages; use 4 or 8, or set uneven_stages = true for [4 x 7, 4]"
+        "plan.pipeline_parallel: 32 layers cannot be divided evenly among 5 stages; use 1, or set uneven_stages = true for [4 x 7, 4]"
     );
     let listed = |list: Vec<u64>| {
         first(LLAMA, "dgx-h100", 5, |plan| {

@@ -111,7 +111,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
             ),
         );
     }
+    found.extend(super::tensor::copied_heads(model, plan));
     super::lora::warnings(model, plan, &mut found);
-    found.extend(super::framework::check(plan));
+    found.extend(super::framework::check(model, plan));
     found
 }
