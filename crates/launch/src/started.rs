@@ -15,8 +15,8 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
 
-/// Reads a file of settings; `None` if its format is unknown.
-pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str) -> Option<Result<Launch, Vec<Problem>>>;
+/// Reads a file of settings that the words of a launcher start; `None` if its format is unknown.
+pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str, &[Word]) -> Option<Result<Launch, Vec<Problem>>>;
 
 /// Where the settings are: in a file, or in the script, which writes it.
 enum Owner {
@@ -77,7 +77,8 @@ pub(crate) fn read(
             });
         let found = match opened {
             Ok((owner, text)) => {
-                inner(&text, owner.name(file)).map(|launch| (owner, launch)).ok_or_else(|| {
+                let launcher = &start.words[..start.program];
+                inner(&text, owner.name(file), launcher).map(|launch| (owner, launch)).ok_or_else(|| {
                     format!("this script starts `{program}` with `{shown}`, which has an unknown format")
                 })
             }

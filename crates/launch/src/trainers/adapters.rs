@@ -31,6 +31,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             adapter::lora(&mut fields.draft, &source, line);
             None
         }
+        (Dialect::Transformers, None) if of_internvl(fields) => None,
         (Dialect::Transformers, None) => {
             shaped(fields);
             None
@@ -73,6 +74,22 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     frozen(fields);
 }
 
+/// InternVL's switches are ranks: of adapters on all linear layers of the language model, and on those of the tower
+/// (`internvl_chat/internvl/model/internvl_chat/modeling_internvl_chat.py`, `wrap_llm_lora`).
+fn of_internvl(fields: &mut Fields<'_>) -> bool {
+    let tower = "use_backbone_lora";
+    if fields.count(tower).is_some_and(|rank| rank > 0) {
+        fields.remark(RemarkKind::NotModelled, tower, "adapters of the vision tower are not estimated");
+    }
+    let path = "use_llm_lora";
+    let Some(rank) = fields.count(path).filter(|&rank| rank > 0) else { return false };
+    let (source, line) = fields.source(path);
+    adapter::lora(&mut fields.draft, &source, line);
+    fields.set("plan.lora_rank", &rank, path);
+    fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
+    true
+}
+
 /// A script without a switch trains adapters if it sets their shape or if its name contains their name, and no switch is off.
 fn shaped(fields: &mut Fields<'_>) {
     if SWITCHES.iter().any(|switch| fields.document.has(switch)) {
@@ -103,7 +120,9 @@ fn frozen(fields: &mut Fields<'_>) {
     // InternVL's `freeze_backbone` is the vision tower if `freeze_llm` is set too; LLaVA's is the language model.
     let backbone = if fields.document.has("freeze_llm") { None } else { Some("freeze_backbone") };
     let switches = ["freeze_language_model", "freeze_llm", "tune_mm_mlp_adapter"].into_iter().chain(backbone);
-    let switch = switches.filter(|path| fields.flag(path) == Some(true)).last();
+    // The weights under adapters are frozen anyway.
+    let has_adapters = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
+    let switch = switches.filter(|path| fields.flag(path) == Some(true)).last().filter(|_| !has_adapters);
     let parts = "mm_tunable_parts";
     let excludes =
         fields.words(parts).is_some_and(|all| !all.iter().any(|part| part.contains("language_model")));
@@ -124,6 +143,7 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
     let targets = ["lora_target", "lora_target_modules", "target_modules"];
     if dialect == Dialect::Transformers
         && is_lora
+        && fields.draft.spec().plan.lora_rank.is_none()
         && !SHAPES[..2].iter().any(|path| fields.document.has(path))
     {
         let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";

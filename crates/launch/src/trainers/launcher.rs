@@ -4,7 +4,7 @@
 
 use super::common::put;
 use super::keys;
-use crate::document::{Data, Document};
+use crate::document::{Data, Document, Spot};
 use crate::shell::Word;
 
 /// What is not known, with its line and the reason.
@@ -47,6 +47,26 @@ pub(crate) fn processes(words: &[Word]) -> Option<(u64, String, usize)> {
     let line = document.get(path).and_then(|entry| entry.spot.line()).unwrap_or(1);
     let all = if is_all { count } else { count.saturating_mul(nodes.max(1)) };
     Some((all, format!("{count} processes x {nodes} nodes"), line))
+}
+
+/// Adds the sharding and the precision that the words of a launcher set; ranks are the caller's, and a configuration's own keys take
+/// precedence.
+pub(super) fn settings(words: &[Word], document: &mut Document) {
+    let (mut found, mut unknown) = (Document::default(), Vec::new());
+    launcher(words, &mut found, &mut unknown);
+    let own: Vec<String> = document.entries.iter().map(|entry| entry.path.clone()).collect();
+    for mut entry in found.entries {
+        let section = entry.path.split('.').next().unwrap_or_default();
+        let is_wanted = matches!(
+            section,
+            "accelerate" | "deepspeed" | "mixed_precision" | "deepspeed_config" | "fsdp_config"
+        );
+        if is_wanted && !own.contains(&entry.path) {
+            // Its line is one of the script, not of the configuration.
+            entry.spot = Spot { line: 0, column: 0 };
+            document.entries.push(entry);
+        }
+    }
 }
 
 /// Reads the words of a launcher; assignments before it are settings too.
