@@ -7,7 +7,7 @@ mod start;
 
 use self::start::{LAUNCHERS, Start, find, is_script, value};
 use crate::context::Context;
-use crate::megatron::Batch;
+use crate::megatron::{self, Batch};
 use crate::shell::{self, Script, Word};
 use crate::trainers;
 use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
@@ -60,6 +60,12 @@ pub(crate) fn read(
         let problem = Problem::new(message).hint(hint);
         vec![Problem { place: Some(Box::new(place)), ..problem }]
     };
+    // Flags that another file sets are known only now.
+    let known = megatron::read_script(&script, text, file, context)
+        .or_else(|| trainers::read_script(&script, text, file, context));
+    if let Some(launch) = known {
+        return launch;
+    }
     let Some(start) = find(&script) else {
         return Err(refused("no command in this file starts a program".to_owned(), "pass the script", 1));
     };

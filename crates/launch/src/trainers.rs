@@ -158,17 +158,42 @@ pub(crate) fn read_started(
     let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))
     } else if let Some((dialect, _)) = configuration(text) {
-        (dialect, document::yaml(text, file).map(|document| (foundry::unwrapped(document), Vec::new())))
+        let keys = |document| command::Keys { document: foundry::unwrapped(document), ..Default::default() };
+        (dialect, document::yaml(text, file).map(keys))
     } else {
         return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
     };
-    let (mut document, unknown) = read.map_err(|problem| vec![problem])?;
-    launcher::settings(launcher, &mut document);
+    let mut keys = read.map_err(|problem| vec![problem])?;
+    launcher::settings(launcher, &mut keys.document);
+    filled(dialect, keys, text, file, context)
+}
+
+/// Reads a script that starts a trainer with flags of the files that it reads; `None` if it starts no known one.
+pub(crate) fn read_script(
+    script: &shell::Script,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Option<Result<Launch, Vec<Problem>>> {
+    let dialect = command::dialect(script)?;
+    let keys = command::parse(dialect, text, file, context).map_err(|problem| vec![problem]);
+    Some(keys.and_then(|keys| filled(dialect, keys, text, file, context)))
+}
+
+fn filled(
+    dialect: Dialect,
+    keys: command::Keys,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<Launch, Vec<Problem>> {
+    let command::Keys { mut document, unknown, sources } = keys;
     // An empty key of YAML is as good as absent, also as a section.
     document.entries.retain(|entry| entry.data != Data::Null);
     related::open(&mut document, file, context);
     let open = document::interpolate(&mut document);
     let mut fields = Fields::new(Format::HfTrainer, file, text, document);
+    fields.draft.lines_of(sources);
     for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::is_known(path)) {
         let message = format!("cannot be resolved, so it is open: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
@@ -220,9 +245,17 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Transformers {
         purpose::program(fields);
     }
-    let path = "vision_tower";
-    if fields.take(path).is_some() {
-        fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
+    for path in ["vision_tower", "image_tower", "video_tower"] {
+        if fields.take(path).is_some() {
+            fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
+        }
+    }
+    let path = "grad_cache";
+    if fields.flag(path) == Some(true) {
+        // Gao 2021 (GradCache): representations of the whole batch first, then gradients in chunks of it.
+        let message =
+            "the second forward pass is not modelled, nor are chunks of the batch: memory is an upper bound";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
     for path in ["stage", "rl", "rlhf_type"] {
         let Some(stage) = fields.word(path) else { continue };
@@ -477,7 +510,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
 
 fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
     let mut packs = dialect == Dialect::Foundry;
-    for path in ["packing", "sample_packing", "neat_packing"] {
+    for path in ["packing", "sample_packing", "neat_packing", "use_packed_ds"] {
         packs |= fields.flag(path) == Some(true);
     }
     packs |= fields.count("pack_len").is_some_and(|length| length > 0);

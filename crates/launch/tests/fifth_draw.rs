@@ -141,3 +141,103 @@ fn a_packed_batch_has_at_most_the_samples_of_its_rank() {
         &[("plan.micro_batch", "24"), ("plan.global_batch", "96"), ("plan.context_parallel", "2")],
     );
 }
+
+const ADAPTERS: &str = "deepspeed llava/train/train_mem.py --deepspeed zero2.json --model_name_or_path lmsys/vicuna-7b-v1.5 --bf16 True \\\n  \
+    --per_device_train_batch_size 16 --model_max_length 2048 --gradient_checkpointing True --lora_r 128 --logging_steps 1";
+
+/// PKU-YuanGroup/Video-LLaVA `scripts/v1_5/finetune_lora.sh`, TinyLLaVA/TinyLLaVA_Factory `scripts/train/custom_finetune.sh` and
+/// ymcui/Chinese-LLaMA-Alpaca-2 `scripts/training/run_pt.sh`: the adapted modules are in the script's code, or in a flag of its own.
+#[test]
+fn targets_of_a_script_are_no_fact() {
+    let assumed = |launch: &Launch, what: &str| {
+        launch
+            .remarks_of(RemarkKind::Assumed)
+            .any(|r| r.source == "plan.lora_targets" && r.message.contains(what))
+    };
+    let llava = launch(&format!("{ADAPTERS} --lora_enable True"));
+    check(&llava, &[("plan.lora_targets", "[\"all-linear\"]"), ("plan.lora_rank", "128")]);
+    assert!(assumed(&llava, "LLaVA"), "{:?}", llava.remarks);
+    let own = launch(ADAPTERS);
+    check(&own, &[("plan.lora_targets", "[\"q_proj\", \"v_proj\"]")]);
+    assert!(assumed(&own, "PEFT"), "{:?}", own.remarks);
+    let named =
+        launch(&format!("{ADAPTERS} --trainable q_proj,o_proj --modules_to_save embed_tokens,lm_head"));
+    check(&named, &[("plan.lora_targets", "[\"q_proj\", \"o_proj\"]")]);
+    assert!(!assumed(&named, ""), "{:?}", named.remarks);
+    assert!(named.remarks_of(RemarkKind::NotModelled).any(|r| r.source.contains("modules_to_save")));
+}
+
+/// TIGER-AI-Lab/VLM2Vec `experiments/public/train/train_v2-qwen2vl-2B.sh`: a batch in chunks.
+#[test]
+fn chunks_of_a_contrastive_batch_are_listed() {
+    let text = ADAPTERS.replace("--lora_r 128", "--lora --lora_r 16 --grad_cache True --gc_q_chunk_size 8");
+    let read = launch(&text);
+    check(&read, &[("plan.optimizer", "\"lora\"")]);
+    assert!(
+        read.remarks_of(RemarkKind::NotModelled).any(|r| r.source.contains("grad_cache")),
+        "{:?}",
+        read.remarks
+    );
+}
+
+/// OpenGVLab/InternVL `internvl_chat/shell/internvl2.5/stage2/*.sh`: Slurm starts the processes.
+#[test]
+fn tasks_of_slurm_are_processes() {
+    let text = "GPUS=${GPUS:-512}\nsrun --nodes=64 --ntasks=${GPUS} --ntasks-per-node=8 python -u internvl/train/internvl_chat_pretrain.py \\\n  \
+        --model_name_or_path Qwen/Qwen2.5-7B --bf16 True --per_device_train_batch_size 1 --max_seq_length 16384 --use_packed_ds True \\\n  \
+        --deepspeed zero_stage3_config.json --save_steps 200";
+    let read = launch(text);
+    check(&read, &[("cluster.devices", "512")]);
+    assert!(
+        read.remarks_of(RemarkKind::Assumed).all(|r| !r.message.contains("not packed")),
+        "{:?}",
+        read.remarks
+    );
+    // A launcher of its own starts more processes than tasks.
+    let nested = text
+        .replace("python -u", "torchrun --nproc_per_node=8 --nnodes=64")
+        .replace("--ntasks=${GPUS}", "--ntasks=64");
+    check(&launch(&nested), &[("cluster.devices", "512")]);
+}
+
+/// OpenRLHF/OpenRLHF-M `examples/scripts/train_llama_slurm.sh`: the command is in a file beside the script.
+#[test]
+fn a_command_of_a_sourced_file_is_found() {
+    let script = "source ./train.sh slurm\nsrun bash -c \"torchrun --nproc_per_node 8 --nnodes 2 -m ${training_commands}\"\n";
+    let files = &[(
+        "train.sh",
+        "read -r -d '' training_commands <<EOF\nopenrlhf.cli.train_dpo \\\n   --train_batch_size 256 \\\n   --micro_train_batch_size 1 \\\n   \
+         --pretrain meta-llama/Meta-Llama-3-8B --bf16 --max_len 8192 --zero_stage 3 --gradient_checkpointing\nEOF\n",
+    )];
+    check(
+        &beside(script, "slurm.sh", files),
+        &[
+            ("model.name", "\"llama-3-8b\""),
+            ("cluster.devices", "16"),
+            ("plan.global_batch", "256"),
+            ("plan.sequence_length", "8192"),
+            ("plan.sharding", "\"fsdp\""),
+        ],
+    );
+    let megatron = "source ./args.sh\ntorchrun --nproc_per_node 8 pretrain_gpt.py ${MODEL[@]} ${TRAIN[@]}\n";
+    let files = &[(
+        "args.sh",
+        "MODEL=(--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 --max-position-embeddings 4096)\n\
+         TRAIN=(--micro-batch-size 1 --global-batch-size 64 --bf16 --tensor-model-parallel-size 2)\n",
+    )];
+    check(
+        &beside(megatron, "run.sh", files),
+        &[("model.layers", "32"), ("plan.tensor_parallel", "2"), ("plan.global_batch", "64")],
+    );
+}
+
+/// alibaba/Pai-Megatron-Patch `examples/qwen3_vl/run_mcore_qwen3_vl_lite.sh`: the padded vocabulary is given.
+#[test]
+fn a_padded_vocabulary_leaves_nothing_open() {
+    let text = "torchrun --nproc_per_node 8 pretrain_qwen.py --num-layers 4 --hidden-size 2048 --num-attention-heads 32 --seq-length 4096 \\\n  \
+        --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 8 --bf16 --padded-vocab-size 152064 \\\n  \
+        --patch-tokenizer-type Qwen2VLTokenizer\n";
+    let read = launch(text);
+    check(&read, &[("model.vocab", "152064")]);
+    assert!(read.open.iter().all(|open| open.key != "model.vocab"), "{:?}", read.open);
+}

@@ -10,7 +10,8 @@ use crate::fields::Fields;
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 
 /// Flags of scripts that train adapters; the last two on quantized weights.
-const SWITCHES: [&str; 6] = ["use_peft", "use_lora", "lora_enable", "enable_lora", "q_lora", "use_qlora"];
+const SWITCHES: [&str; 7] =
+    ["lora", "use_peft", "use_lora", "lora_enable", "enable_lora", "q_lora", "use_qlora"];
 
 /// Flags of scripts for the shape of adapters.
 const SHAPES: [&str; 5] = ["lora_r", "lora_rank", "lora_alpha", "lora_target", "lora_target_modules"];
@@ -141,19 +142,41 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
         fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
     }
     let targets = ["lora_target", "lora_target_modules", "target_modules"];
-    if dialect == Dialect::Transformers
-        && is_lora
-        && fields.draft.spec().plan.lora_rank.is_none()
-        && !SHAPES[..2].iter().any(|path| fields.document.has(path))
-    {
-        let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";
-        fields.draft.remark(RemarkKind::Assumed, "plan.lora_rank", None, message);
+    if dialect == Dialect::Transformers && is_lora {
+        of_script(fields, &targets);
+    }
+    let path = "modules_to_save";
+    if is_lora && fields.words(path).is_some_and(|names| !names.is_empty()) {
+        let message = "modules that are trained as a whole beside the adapters are not estimated: a lower bound of memory";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
     let usual = match dialect {
         Dialect::LlamaFactory | Dialect::Swift => adapter::ALL_OF_RANK_8,
         _ => adapter::PEFT,
     };
     adapter::read(fields, &["lora_rank", "lora_r"], &targets, usual);
+}
+
+/// Shapes of adapters that a script leaves to its code. Scripts with LLaVA's switch adapt every linear layer of the language model
+/// (haotian-liu/LLaVA `llava/train/train.py`, `find_all_linear_names`).
+fn of_script(fields: &mut Fields<'_>, targets: &[&str]) {
+    let switch = "lora_enable";
+    let is_named = targets.iter().any(|path| fields.document.has(path));
+    let is_set = fields.draft.value("plan.lora_targets").is_some();
+    if !is_named && !is_set && fields.document.has(switch) {
+        fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), switch);
+        let message =
+            "not in this file: every linear layer is assumed, as LLaVA's script with this switch has it";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_targets", None, message);
+    } else if !is_named && !is_set {
+        let message = "not in this file: the script's own modules are in its code, and PEFT's are assumed";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_targets", None, message);
+    }
+    let has_rank = fields.draft.spec().plan.lora_rank.is_some();
+    if !has_rank && !SHAPES[..2].iter().any(|path| fields.document.has(path)) {
+        let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_rank", None, message);
+    }
 }
 
 fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {

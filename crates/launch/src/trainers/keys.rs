@@ -75,6 +75,8 @@ const TRANSFORMERS: &[(&str, &str)] = &[
     // InternVL's, and scripts with switches of their own.
     ("grad_checkpoint", "gradient_checkpointing"),
     ("use_liger", "use_liger_kernel"),
+    ("pretrained_model_path", "model_name_or_path"),
+    ("trainable", "lora_target_modules"),
 ];
 
 /// LitGPT's names.
@@ -231,6 +233,12 @@ pub(super) const KNOWN: &[Known] = &[
     ("liger_layer_norm", Ignored),
     ("finetuning_type", Read),
     ("use_peft", Read),
+    ("lora", Read),
+    ("modules_to_save", Read),
+    ("grad_cache", Read),
+    ("use_packed_ds", Read),
+    ("image_tower", Read),
+    ("video_tower", Read),
     ("use_llm_lora", Read),
     ("use_backbone_lora", Read),
     ("pack_len", Read),

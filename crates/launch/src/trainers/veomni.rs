@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(detect(older).first().map(|seen| seen.format), Some(Format::HfTrainer));
         assert_eq!(value(older, "plan.context_parallel"), "4");
         assert_eq!(value(older, "plan.recompute"), "\"none\"");
-        assert_eq!(value(older, "model.name"), "\"llama-3.1-8b\"");
+        assert_eq!(value(older, "model.name"), "\"llama-3-8b\"");
     }
 
     #[test]
