@@ -145,7 +145,10 @@ fn combined(
         launch.remarks.push(Remark { kind, source, line, message, file });
     };
     if let Some((devices, source, line)) = trainers::processes(&start.words[..start.program]) {
-        match launch.spec.cluster.devices {
+        let key = "cluster.devices";
+        // Its own flags take precedence over the file that it names, whose settings have no line here.
+        let is_own = launch.origins.iter().any(|origin| origin.key == key && origin.line.is_some());
+        match launch.spec.cluster.devices.filter(|_| is_own) {
             Some(own) if own != devices => {
                 let message =
                     format!("starts {devices} processes; the configuration is for {own}, which is used");
@@ -153,10 +156,10 @@ fn combined(
             }
             Some(_) => {}
             None => {
-                let key = "cluster.devices";
                 let (line, file) = place(line);
                 if launch.spec.set_at(key, &Value::Integer(devices as i64), Place::default()).is_ok() {
                     launch.open.retain(|open| open.key != key);
+                    launch.origins.retain(|origin| origin.key != key);
                     launch.remarks.retain(|remark| remark.message != ONLY_DEVICES);
                     let value = devices.to_string();
                     launch.origins.push(Origin { key: key.to_owned(), value, source, line, file });
