@@ -1,5 +1,5 @@
-//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF and scripts of Transformers'
-//! Trainer.
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF, VeOmni and scripts of
+//! Transformers' Trainer.
 //!
 //! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
 //! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate file that

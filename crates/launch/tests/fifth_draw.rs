@@ -241,3 +241,33 @@ fn a_padded_vocabulary_leaves_nothing_open() {
     check(&read, &[("model.vocab", "152064")]);
     assert!(read.open.iter().all(|open| open.key != "model.vocab"), "{:?}", read.open);
 }
+
+const DUMP: &str = "------------------------ arguments ------------------------\n  bf16 ............................................ True\n  \
+    global_batch_size ............................... 128\n  hidden_size ..................................... 4096\n  \
+    micro_batch_size ................................ 1\n  num_attention_heads ............................. 32\n  \
+    num_layers ...................................... 32\n  seq_length ...................................... 4096\n  \
+    tensor_model_parallel_size ...................... 2\n";
+
+/// A dump of which only a part was kept: absent arguments have no default.
+#[test]
+fn a_part_of_a_dump_has_no_defaults() {
+    let part = beside(DUMP, "train.log", &[]);
+    check(
+        &part,
+        &[
+            ("model.layers", "32"),
+            ("plan.tensor_parallel", "2"),
+            ("plan.pipeline_parallel", "open"),
+            ("plan.sharding", "open"),
+            ("plan.recompute", "open"),
+        ],
+    );
+    assert!(part.remarks.iter().any(|r| r.message.contains("no default")), "{:?}", part.remarks);
+    let whole = format!(
+        "{DUMP}  rank ............................................ 0\n  world_size ...................................... 16\n"
+    );
+    check(
+        &beside(&whole, "train.log", &[]),
+        &[("plan.pipeline_parallel", "1"), ("plan.sharding", "\"none\""), ("cluster.devices", "16")],
+    );
+}
