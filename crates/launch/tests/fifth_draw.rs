@@ -41,6 +41,8 @@ fn a_width_by_factor_and_multiple_is_computed() {
         seq_length: 4096\n  max_position_embeddings: 4096\n  micro_batch_size: 1\n  global_batch_size: 1024\ndata:\n  \
         tokenizer:\n    vocab_size: 100008\n";
     check(&beside(text, "34b.yaml", &[]), &[("model.ffn", "24576")]);
+    let endless = text.replace("multiplier: 1.3", "multiplier: 1e300");
+    check(&beside(&endless, "34b.yaml", &[]), &[("model.ffn", "open")]);
     let without = text.replace("  hidden_dim_multiplier: 1.3\n", "");
     check(&beside(&without, "34b.yaml", &[]), &[("model.ffn", "16384")]);
 }
