@@ -5,7 +5,8 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::{Context, Format, Launch, started};
+use crate::shell::Word;
+use crate::{Context, Format, Launch, started, trainers};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -52,7 +53,8 @@ pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
     let format = detect(text).first()?.format;
     if format == Format::Script {
-        let settings = |text: &str, name: &str| read_settings(text, name, context);
+        let settings =
+            |text: &str, name: &str, launcher: &[Word]| read_settings(text, name, context, launcher);
         return Some(started::read(text, file, context, &settings));
     }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
@@ -60,10 +62,17 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
 }
 
 /// Reads the configuration that a script names; `None` for files that hold the settings of a launcher or of sharding alone.
-fn read_settings(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
-    let format = detect(text).first()?.format;
-    let is_part = matches!(format, Format::Script | Format::Accelerate | Format::Deepspeed);
-    if is_part { None } else { read_with(text, file, context) }
+fn read_settings(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    launcher: &[Word],
+) -> Option<Result<Launch, Vec<Problem>>> {
+    match detect(text).first()?.format {
+        Format::Script | Format::Accelerate | Format::Deepspeed => None,
+        Format::HfTrainer => Some(trainers::read_started(text, file, context, launcher)),
+        _ => read_with(text, file, context),
+    }
 }
 
 /// The start of a text, up to the usual length of configurations.

@@ -7,6 +7,7 @@
 const MARKS: &[(&[&str], &str)] = &[
     (&["actor_rollout_ref:"], "verl"),
     (&["work_group:", "modules:"], "Primus"),
+    (&["model:", "data:", "train:"], "VeOmni"),
     (&["base_model:"], "Axolotl"),
     (&["train_loader:", "max_duration:"], "llm-foundry"),
     (&["train_loader:", "max_seq_len:"], "llm-foundry"),

@@ -28,8 +28,8 @@ mod yaml;
 pub(crate) use arguments::is_program;
 pub use log::LogReader;
 pub use model_args::ModelArgsReader;
-pub(crate) use script::arguments_of;
 pub use script::{CommandReader, ScriptReader};
+pub(crate) use script::{arguments_of, read_script};
 pub use write::FlagsWriter;
 pub use yaml::YamlReader;
 

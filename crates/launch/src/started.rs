@@ -7,7 +7,7 @@ mod start;
 
 use self::start::{LAUNCHERS, Start, find, is_script, value};
 use crate::context::Context;
-use crate::megatron::Batch;
+use crate::megatron::{self, Batch};
 use crate::shell::{self, Script, Word};
 use crate::trainers;
 use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
@@ -15,8 +15,8 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
 
-/// Reads a file of settings; `None` if its format is unknown.
-pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str) -> Option<Result<Launch, Vec<Problem>>>;
+/// Reads a file of settings that the words of a launcher start; `None` if its format is unknown.
+pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str, &[Word]) -> Option<Result<Launch, Vec<Problem>>>;
 
 /// Where the settings are: in a file, or in the script, which writes it.
 enum Owner {
@@ -60,6 +60,12 @@ pub(crate) fn read(
         let problem = Problem::new(message).hint(hint);
         vec![Problem { place: Some(Box::new(place)), ..problem }]
     };
+    // Flags that another file sets are known only now.
+    let known = megatron::read_script(&script, text, file, context)
+        .or_else(|| trainers::read_script(&script, text, file, context));
+    if let Some(launch) = known {
+        return launch;
+    }
     let Some(start) = find(&script) else {
         return Err(refused("no command in this file starts a program".to_owned(), "pass the script", 1));
     };
@@ -77,7 +83,8 @@ pub(crate) fn read(
             });
         let found = match opened {
             Ok((owner, text)) => {
-                inner(&text, owner.name(file)).map(|launch| (owner, launch)).ok_or_else(|| {
+                let launcher = &start.words[..start.program];
+                inner(&text, owner.name(file), launcher).map(|launch| (owner, launch)).ok_or_else(|| {
                     format!("this script starts `{program}` with `{shown}`, which has an unknown format")
                 })
             }
@@ -138,7 +145,10 @@ fn combined(
         launch.remarks.push(Remark { kind, source, line, message, file });
     };
     if let Some((devices, source, line)) = trainers::processes(&start.words[..start.program]) {
-        match launch.spec.cluster.devices {
+        let key = "cluster.devices";
+        // Its own flags take precedence over the file that it names, whose settings have no line here.
+        let is_own = launch.origins.iter().any(|origin| origin.key == key && origin.line.is_some());
+        match launch.spec.cluster.devices.filter(|_| is_own) {
             Some(own) if own != devices => {
                 let message =
                     format!("starts {devices} processes; the configuration is for {own}, which is used");
@@ -146,10 +156,10 @@ fn combined(
             }
             Some(_) => {}
             None => {
-                let key = "cluster.devices";
                 let (line, file) = place(line);
                 if launch.spec.set_at(key, &Value::Integer(devices as i64), Place::default()).is_ok() {
                     launch.open.retain(|open| open.key != key);
+                    launch.origins.retain(|origin| origin.key != key);
                     launch.remarks.retain(|remark| remark.message != ONLY_DEVICES);
                     let value = devices.to_string();
                     launch.origins.push(Origin { key: key.to_owned(), value, source, line, file });

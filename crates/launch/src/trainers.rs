@@ -1,5 +1,5 @@
-//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF and scripts of Transformers'
-//! Trainer.
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF, VeOmni and scripts of
+//! Transformers' Trainer.
 //!
 //! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
 //! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate file that
@@ -17,6 +17,7 @@ mod openrlhf;
 mod parallel;
 mod purpose;
 mod related;
+mod veomni;
 mod write;
 mod xtuner;
 
@@ -33,6 +34,7 @@ use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::narrow::pure;
+use crate::shell::Word;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, samples, shell};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
@@ -51,6 +53,7 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
 fn configuration(text: &str) -> Option<(Dialect, String)> {
     // A script may write a configuration, and is none.
     let (text, _) = shell::documents(text);
+    let text = foundry::settings(&text);
     let has =
         |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     let all = |keys: &[&str]| keys.iter().all(|key| has(key));
@@ -120,6 +123,9 @@ impl Reader for TrainersReader {
         if xtuner::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("xtuner: {}", xtuner::WHY)));
         }
+        if veomni::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, format!("VeOmni: {}", veomni::WHY)));
+        }
         dialect(text)
             .map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
     }
@@ -129,38 +135,77 @@ impl Reader for TrainersReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        if automodel::is_one(text) {
-            return automodel::read(text, file);
-        }
-        if xtuner::is_one(text) {
-            return xtuner::read(text, file, context);
-        }
-        let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
-            (dialect, command::parse(dialect, text, file, context))
-        } else if let Some((dialect, _)) = configuration(text) {
-            (dialect, document::yaml(text, file).map(|document| (document, Vec::new())))
-        } else {
-            return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
-        };
-        let (mut document, unknown) = read.map_err(|problem| vec![problem])?;
-        // An empty key of YAML is as good as absent, also as a section.
-        document.entries.retain(|entry| entry.data != Data::Null);
-        related::open(&mut document, file, context);
-        let open = document::interpolate(&mut document);
-        let mut fields = Fields::new(Format::HfTrainer, file, text, document);
-        for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::is_known(path)) {
-            let message = format!("cannot be resolved, so it is open: {why}");
-            fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
-        }
-        for (word, line, why) in unknown {
-            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), why);
-        }
-        fields.document.rename(keys::renamed(dialect));
-        fill(&mut fields, dialect);
-        missing(&mut fields, dialect.name());
-        fields.rest(keys::KNOWN);
-        fields.finish()
+        read_started(text, file, context, &[])
     }
+}
+
+/// Reads a configuration with the sharding and the precision that the words of its launcher set.
+pub(crate) fn read_started(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    launcher: &[Word],
+) -> Result<Launch, Vec<Problem>> {
+    if automodel::is_one(text) {
+        return automodel::read(text, file);
+    }
+    if veomni::is_one(text) {
+        return veomni::read(text, file);
+    }
+    if xtuner::is_one(text) {
+        return xtuner::read(text, file, context);
+    }
+    let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
+        (dialect, command::parse(dialect, text, file, context))
+    } else if let Some((dialect, _)) = configuration(text) {
+        let keys = |document| command::Keys { document: foundry::unwrapped(document), ..Default::default() };
+        (dialect, document::yaml(text, file).map(keys))
+    } else {
+        return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
+    };
+    let mut keys = read.map_err(|problem| vec![problem])?;
+    launcher::settings(launcher, &mut keys.document);
+    filled(dialect, keys, text, file, context)
+}
+
+/// Reads a script that starts a trainer with flags of the files that it reads; `None` if it starts no known one.
+pub(crate) fn read_script(
+    script: &shell::Script,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Option<Result<Launch, Vec<Problem>>> {
+    let dialect = command::dialect(script)?;
+    let keys = command::parse(dialect, text, file, context).map_err(|problem| vec![problem]);
+    Some(keys.and_then(|keys| filled(dialect, keys, text, file, context)))
+}
+
+fn filled(
+    dialect: Dialect,
+    keys: command::Keys,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<Launch, Vec<Problem>> {
+    let command::Keys { mut document, unknown, sources } = keys;
+    // An empty key of YAML is as good as absent, also as a section.
+    document.entries.retain(|entry| entry.data != Data::Null);
+    related::open(&mut document, file, context);
+    let open = document::interpolate(&mut document);
+    let mut fields = Fields::new(Format::HfTrainer, file, text, document);
+    fields.draft.lines_of(sources);
+    for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::is_known(path)) {
+        let message = format!("cannot be resolved, so it is open: {why}");
+        fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+    }
+    for (word, line, why) in unknown {
+        fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), why);
+    }
+    fields.document.rename(keys::renamed(dialect));
+    fill(&mut fields, dialect);
+    missing(&mut fields, dialect.name());
+    fields.rest(keys::KNOWN);
+    fields.finish()
 }
 
 fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -200,9 +245,17 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Transformers {
         purpose::program(fields);
     }
-    let path = "vision_tower";
-    if fields.take(path).is_some() {
-        fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
+    for path in ["vision_tower", "image_tower", "video_tower"] {
+        if fields.take(path).is_some() {
+            fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
+        }
+    }
+    let path = "grad_cache";
+    if fields.flag(path) == Some(true) {
+        // Gao 2021 (GradCache): representations of the whole batch first, then gradients in chunks of it.
+        let message =
+            "the second forward pass is not modelled, nor are chunks of the batch: memory is an upper bound";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
     for path in ["stage", "rl", "rlhf_type"] {
         let Some(stage) = fields.word(path) else { continue };
@@ -457,9 +510,10 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
 
 fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
     let mut packs = dialect == Dialect::Foundry;
-    for path in ["packing", "sample_packing", "neat_packing"] {
+    for path in ["packing", "sample_packing", "neat_packing", "use_packed_ds"] {
         packs |= fields.flag(path) == Some(true);
     }
+    packs |= fields.count("pack_len").is_some_and(|length| length > 0);
     if !packs && fields.draft.spec().plan.sequence_length.is_some() {
         samples::unpacked(&mut fields.draft);
     }

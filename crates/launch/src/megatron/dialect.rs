@@ -354,7 +354,7 @@ fn pai(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
         *arguments = arguments.with("optimizer", adam);
     }
     draft.forget(&["--extra-vocab-size", "--patch-tokenizer-type"]);
-    if arguments.mentions("vocab_size") {
+    if arguments.mentions("vocab_size") || arguments.mentions("padded_vocab_size") {
         return;
     }
     let extra = value(words, &["--extra-vocab-size"]);

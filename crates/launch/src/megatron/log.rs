@@ -4,8 +4,9 @@
 //! Incomplete lines are skipped: only `name .... value` is read.
 
 use super::arguments::{self, Argument, Arguments};
-use super::meaning::{self, World};
-use super::{flags, iterations};
+use super::dialect::Stated;
+use super::meaning::World;
+use super::{flags, iterations, partial};
 use crate::shell::Word;
 use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::problem::Problem;
@@ -43,17 +44,21 @@ impl Reader for LogReader {
                 comparison";
             draft.remark(RemarkKind::Assumed, "arguments", Some(since), message);
         }
-        let arguments = match dumps.last() {
+        let mut arguments = match dumps.last() {
             Some(last) => arguments_of(last, &mut draft),
             None => command_line(text, &mut draft),
         };
+        if let Some((first, missing)) = dumps.last().and_then(|last| Some((last.first()?, missing(last)?))) {
+            let why = format!("every version prints `{missing}`, which is not in this dump");
+            arguments.hide("arguments", Some(first.line), &why);
+        }
         if arguments.is_empty() {
             let problem = Problem::new("this log contains neither the dump of arguments nor a command line");
             draft.problem(problem.hint("pass the log from its start, or the script of the run"));
             return draft.finish();
         }
         let world = world(text);
-        meaning::fill(&arguments, &world, &mut draft);
+        partial::fill(&arguments, &world, &Stated::default(), &mut draft);
         vocabulary(text, &arguments, &mut draft);
         if let Some(mut measured) = measured {
             let spec = draft.spec();
@@ -157,6 +162,14 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
         draft.remark(RemarkKind::Ignored, first.name, Some(first.line), message);
     }
     arguments
+}
+
+/// Fields that every version has printed since 2021 and that no flag of a run sets.
+const PRINTED: [&str; 2] = ["rank", "world_size"];
+
+/// A field that a whole dump would have; `None` for a whole one.
+fn missing(dump: &[Entry<'_>]) -> Option<&'static str> {
+    PRINTED.into_iter().find(|name| !dump.iter().any(|entry| entry.name == *name))
 }
 
 /// Handles several starts in one log: the last one's arguments apply. Returns the line after which iterations ran with them: earlier ones

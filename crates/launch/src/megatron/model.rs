@@ -175,8 +175,17 @@ fn feed_forward(f: &mut Filler<'_>, hidden: Option<u64>) {
         && let Some(hidden) = hidden.filter(|hidden| *hidden < 1 << 40)
     {
         // Megatron's rule: 4 x hidden, or 8/3 of it rounded down to a multiple of 64 if a gate needs a third matrix.
-        let width = if gated { 8 * hidden / 3 / 64 * 64 } else { 4 * hidden };
-        f.set("model.ffn", &width, "ffn_hidden_size");
+        if let Some(multiple) = f.count("multiple_of").filter(|&multiple| gated && multiple > 0) {
+            // FlagScale's (`flagscale/runner/auto_tuner/utils.py`): 8/3 of it, times a factor, rounded up to a multiple.
+            let factor = f.arguments.number("hidden_dim_multiplier", f.draft).filter(|factor| *factor > 0.0);
+            let width = ((8 * hidden / 3) as f64 * factor.unwrap_or(1.0)) as u64;
+            if let Some(width) = width.checked_next_multiple_of(multiple) {
+                f.set("model.ffn", &width, "multiple_of");
+            }
+        } else {
+            let width = if gated { 8 * hidden / 3 / 64 * 64 } else { 4 * hidden };
+            f.set("model.ffn", &width, "ffn_hidden_size");
+        }
     }
 }
 

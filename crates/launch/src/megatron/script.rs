@@ -134,6 +134,18 @@ pub(super) fn read(
     draft.finish()
 }
 
+/// Reads a script that starts Megatron-LM with flags of the files that it reads; `None` if its commands have too few of them.
+pub(crate) fn read_script(
+    script: &Script,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Option<Result<Launch, Vec<Problem>>> {
+    let count = |command: &Command| flags::count(command.words.iter().map(|word| word.text.as_str()));
+    let most = script.commands.iter().map(count).max()?;
+    (most >= FEWEST).then(|| read(Format::MegatronScript, text, file, context))
+}
+
 /// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command starts Megatron-LM.
 pub(crate) fn arguments_of(format: Format, text: &str) -> Option<BTreeMap<String, Vec<String>>> {
     if text.len() > LONGEST {

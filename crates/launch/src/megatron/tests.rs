@@ -468,7 +468,7 @@ fn an_embedding_may_be_alone_in_its_chunk() {
 
 /// A dump of arguments with the following reports: of a start at an iteration, with milliseconds of each.
 fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
-    let tensor_parallel = tensor.to_string();
+    let (tensor_parallel, ranks) = (tensor.to_string(), (4 * tensor).to_string());
     let world = format!("using world size: {}, data-parallel size: 4", 4 * tensor);
     let dump = [
         ("num_layers", "4"),
@@ -479,6 +479,8 @@ fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
         ("global_batch_size", "8"),
         ("vocab_size", "1000"),
         ("tensor_model_parallel_size", &tensor_parallel),
+        ("rank", "0"),
+        ("world_size", &ranks),
         ("save", save),
     ]
     .map(|(name, value)| format!("  {name} ................ {value}"));

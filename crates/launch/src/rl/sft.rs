@@ -8,6 +8,7 @@ use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
+use crate::packed;
 use crate::shell::{Command, Script, Word};
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
@@ -186,11 +187,20 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
             return;
         }
         // Ranks that share a sequence each take this many tokens (`prepare_micro_batches`).
-        let degrees = ["engine.ulysses_sequence_parallel_size", "engine.context_parallel_size"];
-        let count = fields.count(tokens).unwrap_or(8192).saturating_mul(sharing(fields, &degrees));
+        let is_megatron = fields.document.get("engine").is_some_and(|entry| entry.data.shown() == "megatron");
+        let own = if is_megatron {
+            "engine.context_parallel_size"
+        } else {
+            "engine.ulysses_sequence_parallel_size"
+        };
+        let ranks = sharing(fields, &[own]);
+        let count = fields.count(tokens).unwrap_or(8192).saturating_mul(ranks);
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
             let why = "verl packs samples up to 8,192 tokens by default";
-            let micro = (count / length).max(1);
+            let degrees = ["engine.tensor_model_parallel_size", "engine.pipeline_model_parallel_size"];
+            let layered = if is_megatron { sharing(fields, &degrees) } else { 1 };
+            let share = packed::share(fields.draft.spec(), ranks.saturating_mul(layered));
+            let micro = packed::samples(count, length, share);
             if fields.document.get(tokens).is_some() {
                 fields.set("plan.micro_batch", &micro, tokens);
             } else {

@@ -210,8 +210,9 @@ fn batch(fields: &mut Fields<'_>) {
             (Some(tokens_count), Some(length)) if length > 0 => {
                 // Ranks that share a sequence each take this many tokens.
                 let tokens_count = shared(fields).saturating_mul(tokens_count);
-                let global = fields.draft.spec().plan.global_batch;
-                let micro_batch = crate::packed::samples(tokens_count, length, global);
+                let ranks = shared(fields).saturating_mul(layered(fields));
+                let share = crate::packed::share(fields.draft.spec(), ranks);
+                let micro_batch = crate::packed::samples(tokens_count, length, share);
                 fields.set("plan.micro_batch", &micro_batch, TOKENS);
                 let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
                 fields.remark(RemarkKind::Assumed, TOKENS, message);
@@ -250,6 +251,13 @@ fn older_micro_batch(fields: &mut Fields<'_>) {
         let message = format!("samples of all {replicas} replicas together, in older versions of verl");
         fields.remark(RemarkKind::Assumed, path, message);
     }
+}
+
+/// Ranks among which the layers of a replica are divided.
+fn layered(fields: &mut Fields<'_>) -> u64 {
+    let at = |key: &str| format!("actor_rollout_ref.actor.megatron.{key}_model_parallel_size");
+    let paths = [at("tensor"), at("pipeline")];
+    sharing(fields, &[&paths[0], &paths[1]])
 }
 
 /// Ranks that share one sequence.

@@ -19,6 +19,26 @@ const MOST_FILES: usize = 64;
 const LAUNCHERS: &[&str] =
     &["bash", "sh", "zsh", "srun", "sbatch", "mpirun", "mpiexec", "nohup", "exec", "env", "time"];
 
+/// Programs of a command line that a launcher of a cluster takes as one word.
+const STARTED: &[&str] = &["python", "python3", "torchrun", "deepspeed", "accelerate", "bash", "srun"];
+
+/// The index of the word that is a command line for another shell: after `bash -c`, or after `-c` of a cluster's launcher if it starts
+/// a program with flags.
+fn command_line(words: &[Word]) -> Option<usize> {
+    let program = |text: &str| {
+        text.split_whitespace().next().and_then(|first| first.rsplit('/').next().map(str::to_owned))
+    };
+    let is_shell = |word: &Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
+    let is_short = |word: &Word| word.text.starts_with('-') && word.text.ends_with('c');
+    let of_shell = words.windows(3).position(|w| is_shell(&w[0]) && is_short(&w[1])).map(|at| at + 2);
+    let is_line = |text: &str| {
+        text.contains("--") && program(text).is_some_and(|name| STARTED.contains(&name.as_str()))
+    };
+    let of_launcher =
+        words.windows(2).position(|w| w[0].text == "-c" && is_line(&w[1].text)).map(|at| at + 1);
+    of_shell.or(of_launcher)
+}
+
 impl Walker<'_> {
     /// Starts a command with the variables set for it alone.
     pub(super) fn start(
@@ -92,23 +112,14 @@ impl Walker<'_> {
             }
             return None;
         }
-        let is_shell = |word: &Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
-        let at = expanded
-            .windows(3)
-            .position(|w| is_shell(&w[0]) && w[1].text.starts_with('-') && w[1].text.ends_with('c'));
         let kept = self.script.commands.len();
-        if let Some(at) = at {
-            match Self::unquoted(&fields[at + 2]) {
+        if let Some(at) = command_line(&expanded) {
+            match Self::unquoted(&fields[at]) {
                 Some(words) => {
                     let conditional = self.conditional;
                     self.keep(Command { words, line, conditional, ..Command::default() });
                 }
-                None => self.inner(
-                    split(&fields[at + 2]),
-                    &expanded[at + 2..at + 3],
-                    expanded[at + 2].line,
-                    nesting,
-                ),
+                None => self.inner(split(&fields[at]), &expanded[at..=at], expanded[at].line, nesting),
             }
         } else if self.script_of(fields, &expanded, line, nesting) && self.script.commands.len() > kept {
             return Some(true);

@@ -10,7 +10,8 @@ use crate::fields::Fields;
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 
 /// Flags of scripts that train adapters; the last two on quantized weights.
-const SWITCHES: [&str; 6] = ["use_peft", "use_lora", "lora_enable", "enable_lora", "q_lora", "use_qlora"];
+const SWITCHES: [&str; 7] =
+    ["lora", "use_peft", "use_lora", "lora_enable", "enable_lora", "q_lora", "use_qlora"];
 
 /// Flags of scripts for the shape of adapters.
 const SHAPES: [&str; 5] = ["lora_r", "lora_rank", "lora_alpha", "lora_target", "lora_target_modules"];
@@ -31,6 +32,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             adapter::lora(&mut fields.draft, &source, line);
             None
         }
+        (Dialect::Transformers, None) if of_internvl(fields) => None,
         (Dialect::Transformers, None) => {
             shaped(fields);
             None
@@ -73,6 +75,22 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     frozen(fields);
 }
 
+/// InternVL's switches are ranks: of adapters on all linear layers of the language model, and on those of the tower
+/// (`internvl_chat/internvl/model/internvl_chat/modeling_internvl_chat.py`, `wrap_llm_lora`).
+fn of_internvl(fields: &mut Fields<'_>) -> bool {
+    let tower = "use_backbone_lora";
+    if fields.count(tower).is_some_and(|rank| rank > 0) {
+        fields.remark(RemarkKind::NotModelled, tower, "adapters of the vision tower are not estimated");
+    }
+    let path = "use_llm_lora";
+    let Some(rank) = fields.count(path).filter(|&rank| rank > 0) else { return false };
+    let (source, line) = fields.source(path);
+    adapter::lora(&mut fields.draft, &source, line);
+    fields.set("plan.lora_rank", &rank, path);
+    fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
+    true
+}
+
 /// A script without a switch trains adapters if it sets their shape or if its name contains their name, and no switch is off.
 fn shaped(fields: &mut Fields<'_>) {
     if SWITCHES.iter().any(|switch| fields.document.has(switch)) {
@@ -103,7 +121,9 @@ fn frozen(fields: &mut Fields<'_>) {
     // InternVL's `freeze_backbone` is the vision tower if `freeze_llm` is set too; LLaVA's is the language model.
     let backbone = if fields.document.has("freeze_llm") { None } else { Some("freeze_backbone") };
     let switches = ["freeze_language_model", "freeze_llm", "tune_mm_mlp_adapter"].into_iter().chain(backbone);
-    let switch = switches.filter(|path| fields.flag(path) == Some(true)).last();
+    // The weights under adapters are frozen anyway.
+    let has_adapters = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
+    let switch = switches.filter(|path| fields.flag(path) == Some(true)).last().filter(|_| !has_adapters);
     let parts = "mm_tunable_parts";
     let excludes =
         fields.words(parts).is_some_and(|all| !all.iter().any(|part| part.contains("language_model")));
@@ -122,18 +142,41 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
         fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
     }
     let targets = ["lora_target", "lora_target_modules", "target_modules"];
-    if dialect == Dialect::Transformers
-        && is_lora
-        && !SHAPES[..2].iter().any(|path| fields.document.has(path))
-    {
-        let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";
-        fields.draft.remark(RemarkKind::Assumed, "plan.lora_rank", None, message);
+    if dialect == Dialect::Transformers && is_lora {
+        of_script(fields, &targets);
+    }
+    let path = "modules_to_save";
+    if is_lora && fields.words(path).is_some_and(|names| !names.is_empty()) {
+        let message = "modules that are trained as a whole beside the adapters are not estimated: a lower bound of memory";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
     let usual = match dialect {
         Dialect::LlamaFactory | Dialect::Swift => adapter::ALL_OF_RANK_8,
         _ => adapter::PEFT,
     };
     adapter::read(fields, &["lora_rank", "lora_r"], &targets, usual);
+}
+
+/// Shapes of adapters that a script leaves to its code. Scripts with LLaVA's switch adapt every linear layer of the language model
+/// (haotian-liu/LLaVA `llava/train/train.py`, `find_all_linear_names`).
+fn of_script(fields: &mut Fields<'_>, targets: &[&str]) {
+    let switch = "lora_enable";
+    let is_named = targets.iter().any(|path| fields.document.has(path));
+    let is_set = fields.draft.value("plan.lora_targets").is_some();
+    if !is_named && !is_set && fields.document.has(switch) {
+        fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), switch);
+        let message =
+            "not in this file: every linear layer is assumed, as LLaVA's script with this switch has it";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_targets", None, message);
+    } else if !is_named && !is_set {
+        let message = "not in this file: the script's own modules are in its code, and PEFT's are assumed";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_targets", None, message);
+    }
+    let has_rank = fields.draft.spec().plan.lora_rank.is_some();
+    if !has_rank && !SHAPES[..2].iter().any(|path| fields.document.has(path)) {
+        let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";
+        fields.draft.remark(RemarkKind::Assumed, "plan.lora_rank", None, message);
+    }
 }
 
 fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {

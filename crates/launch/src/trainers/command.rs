@@ -6,6 +6,7 @@ use super::common::{Dialect, put};
 use super::keys;
 use super::launcher::{NO_VALUE, Unknown, flag, launcher};
 use crate::Context;
+use crate::context::Sources;
 use crate::document::{self, Data, Document};
 use crate::megatron::Batch;
 use crate::shell::{self, Command, Why, Word};
@@ -35,7 +36,7 @@ const SCRIPTS: &[(&str, Dialect)] = &[
 
 /// Flags of a script on Transformers' arguments: the micro-batch, and names of the model.
 const MICRO_BATCH: &str = "per_device_train_batch_size";
-const MODELS: [&str; 7] = [
+const MODELS: [&str; 8] = [
     "model_name_or_path",
     "model_name",
     "model_id",
@@ -43,10 +44,19 @@ const MODELS: [&str; 7] = [
     "model_path",
     "base_model",
     "pretrained_model_name_or_path",
+    "pretrained_model_path",
 ];
 
 /// Flags of PaddleNLP, whose trainer has names of Transformers with other settings of its own.
 const PADDLE: [&str; 3] = ["tensor_parallel_degree", "pipeline_parallel_degree", "sharding_parallel_degree"];
+
+/// Keys of a command, those without a value, and the lines of the files that were read for it.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    pub(super) document: Document,
+    pub(super) unknown: Unknown,
+    pub(super) sources: Sources,
+}
 
 /// Modules that start other programs.
 const LAUNCHERS: [&str; 4] =
@@ -164,13 +174,18 @@ fn alternatives(script: &shell::Script, command: &Command) -> Vec<Command> {
         .collect()
 }
 
+/// The trainer of the last command that starts one.
+pub(super) fn dialect(script: &shell::Script) -> Option<Dialect> {
+    started(script).pop().map(|(_, (dialect, ..))| dialect)
+}
+
 /// Keys of the command, and those without a value.
 pub(super) fn parse(
     dialect: Dialect,
     text: &str,
     file: &str,
     context: &Context<'_>,
-) -> Result<(Document, Unknown), Problem> {
+) -> Result<Keys, Problem> {
     document::check_length(text, file)?;
     let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
     let mut document = Document::default();
@@ -210,7 +225,7 @@ pub(super) fn parse(
             put(&mut document, name, Data::of_word(&word.text), word.line);
         }
     }
-    Ok((document, unknown))
+    Ok(Keys { document, unknown, sources: script.sources })
 }
 
 fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {

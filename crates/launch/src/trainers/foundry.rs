@@ -4,9 +4,47 @@ use super::common::named;
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::adapter;
-use crate::document::Data;
+use crate::document::{Data, Document};
 use crate::fields::Fields;
 use railwright_spec::model::{Activation, NormKind, Position, Style};
+use std::borrow::Cow;
+
+/// Sections of a job of MosaicML's platform: settings in `parameters`, devices in `compute`.
+const PARAMETERS: &str = "parameters";
+
+/// The settings of a job as a text of their own; any other text unchanged.
+pub(super) fn settings(text: &str) -> Cow<'_, str> {
+    let top = |line: &str, key: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
+    let is_job = ["command", "image"].iter().any(|key| text.lines().any(|line| top(line, key)));
+    let Some(at) = text.lines().position(|line| top(line, PARAMETERS)).filter(|_| is_job) else {
+        return Cow::Borrowed(text);
+    };
+    let inside = || {
+        let lines = text.lines().skip(at + 1);
+        lines.take_while(|line| line.trim().is_empty() || line.starts_with([' ', '#']))
+    };
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let is_key = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let first = inside().find(is_key).map_or(0, depth);
+    Cow::Owned(inside().map(|line| line.get(first..).unwrap_or_default()).collect::<Vec<_>>().join("\n"))
+}
+
+/// The same for a document.
+pub(super) fn unwrapped(mut document: Document) -> Document {
+    if !document.has(PARAMETERS) || !(document.has("command") || document.has("image")) {
+        return document;
+    }
+    for path in ["compute.gpus", "gpus"] {
+        document.rename(&[(path, "parameters.num_processes")]);
+    }
+    document.entries.retain_mut(|entry| {
+        let inside = entry.path.strip_prefix(PARAMETERS).and_then(|path| path.strip_prefix('.'));
+        let inside = inside.map(str::to_owned);
+        entry.path = inside.clone().unwrap_or_default();
+        inside.is_some()
+    });
+    document
+}
 
 pub(super) fn model(fields: &mut Fields<'_>) {
     let name = fields.word("model.name").unwrap_or_default();

@@ -4,7 +4,7 @@
 
 use super::common::put;
 use super::keys;
-use crate::document::{Data, Document};
+use crate::document::{Data, Document, Spot};
 use crate::shell::Word;
 
 /// What is not known, with its line and the reason.
@@ -49,6 +49,26 @@ pub(crate) fn processes(words: &[Word]) -> Option<(u64, String, usize)> {
     Some((all, format!("{count} processes x {nodes} nodes"), line))
 }
 
+/// Adds the sharding and the precision that the words of a launcher set; ranks are the caller's, and a configuration's own keys take
+/// precedence.
+pub(super) fn settings(words: &[Word], document: &mut Document) {
+    let (mut found, mut unknown) = (Document::default(), Vec::new());
+    launcher(words, &mut found, &mut unknown);
+    let own: Vec<String> = document.entries.iter().map(|entry| entry.path.clone()).collect();
+    for mut entry in found.entries {
+        let section = entry.path.split('.').next().unwrap_or_default();
+        let is_wanted = matches!(
+            section,
+            "accelerate" | "deepspeed" | "mixed_precision" | "deepspeed_config" | "fsdp_config"
+        );
+        if is_wanted && !own.contains(&entry.path) {
+            // Its line is one of the script, not of the configuration.
+            entry.spot = Spot { line: 0, column: 0 };
+            document.entries.push(entry);
+        }
+    }
+}
+
 /// Reads the words of a launcher; assignments before it are settings too.
 pub(super) fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
     let is_accelerate =
@@ -56,6 +76,7 @@ pub(super) fn launcher(words: &[Word], document: &mut Document, unknown: &mut Un
     if is_accelerate {
         put(document, "accelerate", Data::Flag(true), words.first().map_or(0, |word| word.line));
     }
+    tasks(words, document);
     for (index, word) in words.iter().enumerate() {
         let Some(name) = flag(word) else {
             if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
@@ -93,6 +114,37 @@ pub(super) fn launcher(words: &[Word], document: &mut Document, unknown: &mut Un
         } else {
             put(document, &key, Data::of_word(&value), word.line);
         }
+    }
+}
+
+/// Programs that start a process on each device themselves.
+const STARTERS: [&str; 6] =
+    ["torchrun", "deepspeed", "accelerate", "composer", "torch.distributed.run", "torch.distributed.launch"];
+
+/// Slurm starts one process on each device if nothing else does: `srun --ntasks=16 python train.py`.
+fn tasks(words: &[Word], document: &mut Document) {
+    let last = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let Some(at) = words.iter().position(|word| last(word) == "srun") else { return };
+    if words.iter().any(|word| STARTERS.contains(&last(word).as_str())) {
+        return;
+    }
+    let value = |name: &str| {
+        words[at..].iter().enumerate().find_map(|(index, word)| {
+            let found = flag(word).filter(|found| found == name)?;
+            let text = match word.text.split_once('=') {
+                Some((_, value)) => value,
+                None => words.get(at + index + 1)?.text.as_str(),
+            };
+            Some((found, text.parse::<i64>().ok().filter(|&n| n > 0)?, word.line))
+                .filter(|_| word.unknown.is_empty())
+        })
+    };
+    let of_nodes = || {
+        let (nodes, each) = (value("nodes")?, value("ntasks_per_node")?);
+        Some((nodes.0, nodes.1.saturating_mul(each.1), nodes.2))
+    };
+    if let Some((_, count, line)) = value("ntasks").or_else(of_nodes) {
+        put(document, "num_processes", Data::Integer(count), line);
     }
 }
 

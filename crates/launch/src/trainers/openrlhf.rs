@@ -22,10 +22,11 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
         let tokens = "max_tokens_per_gpu";
         // Ranks of a ring each take this many tokens.
         let count = fields.count(tokens).unwrap_or(16_192);
-        let count = count.saturating_mul(fields.count("ring_attn_size").unwrap_or(1).max(1));
+        let ranks = fields.count("ring_attn_size").unwrap_or(1).max(1);
+        let count = count.saturating_mul(ranks);
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
-            let global = fields.draft.spec().plan.global_batch;
-            fields.set("plan.micro_batch", &crate::packed::samples(count, length, global), path);
+            let share = crate::packed::share(fields.draft.spec(), ranks);
+            fields.set("plan.micro_batch", &crate::packed::samples(count, length, share), path);
             let message = "samples are packed up to a number of tokens: estimated with as many samples of maximum length as fit";
             fields.remark(RemarkKind::Assumed, path, message);
         }
