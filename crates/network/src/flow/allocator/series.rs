@@ -84,3 +84,52 @@ impl Allocator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two flows over a pair of 10, then one over its second link alone: the pair is separated, and all three share that link.
+    #[test]
+    fn a_route_with_one_link_of_a_pair_separates_it() {
+        for (first, second, ends) in [(10.0, 10.0, [5.0, 10.0 / 3.0]), (8.0, 10.0, [4.0, 10.0 / 3.0])] {
+            for is_solved in [false, true] {
+                let mut allocator = Allocator::new([first, second, 100.0]);
+                let both: Vec<_> = (0..2).map(|_| allocator.insert(&[(0, 1.0), (1, 1.0)])).collect();
+                assert_eq!(
+                    allocator.links.iter().map(|link| link.passes.len()).collect::<Vec<_>>(),
+                    [2, 0, 0]
+                );
+                if is_solved {
+                    allocator.solve(|_, _| ());
+                    assert!(both.iter().all(|slot| allocator.rate(*slot) == ends[0]));
+                }
+                let alone = allocator.insert(&[(1, 1.0), (2, 1.0)]);
+                allocator.solve(|_, _| ());
+                let rates = both.iter().chain([&alone]).map(|slot| allocator.rate(*slot));
+                assert!(
+                    rates.clone().all(|rate| (rate / ends[1] - 1.0).abs() < 1e-12),
+                    "{:?}",
+                    rates.collect::<Vec<_>>()
+                );
+                allocator.remove(both[0]);
+                allocator.remove(alone);
+                allocator.solve(|_, _| ());
+                assert_eq!(allocator.rate(both[1]), first);
+            }
+        }
+    }
+
+    /// Unequal shares and the narrower second link: the link that can be full is kept.
+    #[test]
+    fn the_narrow_link_of_a_pair_remains() {
+        let mut allocator = Allocator::new([10.0, 6.0, 9.0]);
+        let slot = allocator.insert(&[(0, 0.5), (1, 0.5), (2, 1.0)]);
+        allocator.solve(|_, _| ());
+        assert_eq!(allocator.links.iter().map(|link| link.passes.len()).collect::<Vec<_>>(), [0, 1, 1]);
+        assert_eq!(allocator.rate(slot), 9.0);
+        let other = allocator.insert(&[(0, 0.5), (1, 0.5)]);
+        allocator.solve(|_, _| ());
+        assert_eq!((allocator.rate(slot), allocator.rate(other)), (6.0, 6.0));
+    }
+}
