@@ -40,7 +40,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("launch", 32),
     ("calculator", 24),
     ("tuner", 33),
-    ("network", 30),
+    ("network", 20),
     ("profiler", 116),
     ("answers", 9),
     ("server", 3),

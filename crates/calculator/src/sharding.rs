@@ -137,25 +137,56 @@ impl StagePasses {
     }
 }
 
+/// Prices of a stage's update, independent of its passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UpdatePrices {
+    /// One reduction of all gradients.
+    reduce: Seconds,
+    /// One gather of all parameters after the step.
+    gather: Seconds,
+    optimizer: Seconds,
+}
+
+/// Prices the collectives and the optimizer of a stage with `local` parameters.
+pub fn update_prices(costing: &Costing<'_>, local: LocalParameters, micro_batches: u64) -> UpdatePrices {
+    let mut prices = UpdatePrices { optimizer: optimizer_time(costing, local), ..UpdatePrices::default() };
+    for collective in update::around_optimizer(costing, local, micro_batches) {
+        match collective.purpose {
+            Purpose::Parameters => prices.gather += collective.time(costing),
+            _ => prices.reduce += collective.time(costing),
+        }
+    }
+    prices
+}
+
 /// Prices the update of a stage with `local` parameters and `passes`.
-///
-/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. With overlap they are hidden behind the last micro-batch's backward
-/// pass. With interleaving, earlier chunks finish earlier and have more time.
 pub fn stage_update(
     costing: &Costing<'_>,
     local: LocalParameters,
     passes: &StagePasses,
     micro_batches: u64,
 ) -> StageUpdate {
+    overlapped(costing, update_prices(costing, local, micro_batches), passes, micro_batches)
+}
+
+/// Overlaps a stage's update with its passes.
+///
+/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. With overlap they are hidden behind the last micro-batch's backward
+/// pass. With interleaving, earlier chunks finish earlier and have more time.
+pub fn overlapped(
+    costing: &Costing<'_>,
+    prices: UpdatePrices,
+    passes: &StagePasses,
+    micro_batches: u64,
+) -> StageUpdate {
     let plan = costing.plan;
-    let mut update = StageUpdate { optimizer: optimizer_time(costing, local), ..StageUpdate::default() };
     let software = costing.software;
-    for collective in update::around_optimizer(costing, local, micro_batches) {
-        match collective.purpose {
-            Purpose::Parameters => update.parameter_gather += collective.time(costing),
-            _ => update.gradient_reduce += collective.time(costing),
-        }
-    }
+    let mut update = StageUpdate {
+        optimizer: prices.optimizer,
+        gradient_reduce: prices.reduce,
+        parameter_gather: prices.gather,
+        ..StageUpdate::default()
+    };
     let StagePasses { forward, backward, .. } = *passes;
     let (hooks, each_pass) = reduces_in_hooks(costing);
     let times = reductions_per_step(costing, micro_batches);

@@ -236,7 +236,8 @@ const fn medium(medium: Medium) -> &'static str {
     }
 }
 
-/// Cables in the columns of NetBox's bulk import. Hosts, switches and their interfaces must exist there under these names.
+/// Cables in the columns of NetBox's bulk import, which has none for the bandwidth: it is in the label. Hosts, switches and their
+/// interfaces must exist there under these names.
 pub fn netbox(cables: &[Cable]) -> String {
     let mut text = String::from(
         "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,type,status,label,length,length_unit\n",
@@ -253,8 +254,13 @@ pub fn netbox(cables: &[Cable]) -> String {
         let (length, unit) = cable.length.map_or_else(Default::default, |length| (length.to_string(), "m"));
         let _ = writeln!(
             text,
-            "{},dcim.interface,{},{},dcim.interface,{},{kind},planned,{},{length},{unit}",
-            from.equipment, from.port, to.equipment, to.port, cable.number
+            "{},dcim.interface,{},{},dcim.interface,{},{kind},planned,{} {} Gbit/s,{length},{unit}",
+            from.equipment,
+            from.port,
+            to.equipment,
+            to.port,
+            cable.number,
+            cable.bandwidth.get() * 8.0 / 1e9
         );
     }
     text

@@ -9,6 +9,7 @@
 //! collective is a direct exchange at full bandwidth; nothing overlaps.
 
 pub mod cost;
+mod figure;
 pub mod figures;
 pub mod forwarding;
 pub mod page;

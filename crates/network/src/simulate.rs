@@ -7,6 +7,7 @@
 mod bundle;
 mod class;
 mod detour;
+mod edge;
 mod exchange;
 mod lattice;
 mod load;
@@ -20,11 +21,13 @@ mod tests;
 mod uniform;
 mod wiring;
 
+pub use crate::flow::LinkPath;
 pub use bundle::{Bundle, FEW, Members, Unit};
-pub use class::{Block, Class, Edge, Ports, ideal};
+pub use class::{Block, Class, Ports, ideal};
+pub use edge::Edge;
 pub use exchange::{ExchangeTime, Together, class_time, exchange_time};
 pub use load::{LayerLoad, between, layers};
 pub use over_time::{INTERVALS, LinkOverTime, OverTime, over_time};
 pub use part::{Part, layer_name};
 pub use script::{Played, Rests, Script, Work};
-pub use wiring::{LinkPath, Wiring, ranges};
+pub use wiring::{Wiring, ranges};

@@ -25,6 +25,6 @@ pub use judge::{
     InTurn, Judging, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, Simulated, Steps, TokenCost,
     Unsimulated, Workers, judge, simulated_step,
 };
-pub use order::{best_first, ideal, is_at_least_as_good};
+pub use order::{best_first, ideal, is_alike, is_at_least_as_good};
 pub use pricer::Memo;
 pub use survey::{Fastest, LATE_START, LISTED, SLACK, SPREAD, Survey};

@@ -9,7 +9,7 @@ pub(super) const EXAMPLES: &str = include_str!("help/flows.txt");
 /// Arguments of `network flows`.
 #[derive(Args, Debug)]
 pub(crate) struct FlowsOn {
-    /// Table of flows
+    /// Table of flows (CSV or JSON), or a folder of execution traces
     #[arg(value_name = "FLOWS", value_hint = ValueHint::FilePath)]
     pub(crate) flows: String,
     /// Cluster, for scale-up domains and NIC bandwidth: a name from `clusters list` or `gpus list`, or a file [default: dgx-h100]
@@ -38,7 +38,7 @@ pub(crate) struct FlowsOn {
 /// A fabric from a file.
 #[derive(Args, Debug, Default)]
 pub(crate) struct OwnFabric {
-    /// Fabric from a file: a DOT or GraphML graph, or the output of `ibnetdiscover`
+    /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox
     #[arg(
         long,
         value_name = "FILE",

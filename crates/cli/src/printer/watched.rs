@@ -5,18 +5,26 @@ use super::progress::{Progress, Stop};
 use railwright_answers::{self as answers, Stage};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A printer that watches.
 pub(crate) struct Watched {
     printer: Printer,
     stop: OnceLock<Stop>,
+    label: Mutex<String>,
+}
+
+impl Watched {
+    /// Sets a label of the following bars, for one of several calculations. It has no braces, which have a meaning in templates.
+    pub(crate) fn label(&self, label: String) {
+        *self.label.lock().unwrap_or_else(PoisonError::into_inner) = label;
+    }
 }
 
 impl Printer {
     /// Progress of calculations, with Ctrl-C from the first call on.
     pub(crate) fn watched(&self) -> Watched {
-        Watched { printer: self.clone(), stop: OnceLock::new() }
+        Watched { printer: self.clone(), stop: OnceLock::new(), label: Mutex::default() }
     }
 }
 
@@ -31,7 +39,8 @@ impl answers::Watch for Watched {
             Stage::Searching => ("searching {bar:30} {percent}% {msg}, {eta} left", "searching"),
             Stage::Simulating => ("simulating {bar:30} {percent}% {msg}, {eta} left", "simulating"),
         };
-        Box::new(self.printer.progress(bar, doing, units))
+        let label = self.label.lock().unwrap_or_else(PoisonError::into_inner);
+        Box::new(self.printer.progress(&format!("{label}{bar}"), &format!("{label}{doing}"), units))
     }
 
     fn remedies(&self, most: usize, enough: usize) {

@@ -18,11 +18,13 @@ mod filling;
 mod queue;
 mod rewind;
 mod routes;
+mod series;
 
 use filling::Level;
 use queue::Queue;
 use rewind::Order;
 use routes::{Hop, Routes};
+use series::Series;
 
 /// An active flow; its number is used again after it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +73,7 @@ struct Link {
     dirty: bool,
     /// The insertion that came here last.
     inserted: u64,
+    series: Series,
 }
 
 /// Rates of all active flows.
@@ -143,6 +146,7 @@ impl Allocator {
             self.alone.push(f64::INFINITY);
             self.routes.len() as u32 - 1
         });
+        self.pair(route);
         let is_kept = self.order.is_kept;
         self.insertions += 1;
         let Self { links, routes, states, rates, alone, dirty, insertions, .. } = self;
@@ -160,6 +164,9 @@ impl Allocator {
             }
             link.inserted = *insertions;
             *alone = alone.min(link.capacity / share);
+            if link.series.is_left_out {
+                continue;
+            }
             let at = link.passes.len() as u32;
             link.passes.push(Pass { slot, hop: hops, share });
             routes.push(slot, Hop { link: number, at, share });

@@ -1,4 +1,4 @@
-//! Programs of flows from a table: source, destination, bytes, start, and preceding flows.
+//! Programs of flows from a table or JSON: source, destination, bytes, start, and preceding flows.
 //!
 //! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose routes.
 //!
@@ -6,17 +6,20 @@
 //! latency of its route.
 
 mod held;
+mod json;
 mod mesh;
+mod row;
+mod rows;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use held::{MOST_FLOWS as MOST_HELD, held};
-pub use mesh::{DomainPorts, Meshed};
-pub use table::parse;
+pub use mesh::Meshed;
+pub use rows::parse;
 
 use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
-use crate::simulate::LinkPath;
+use crate::flow::LinkPath;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
@@ -56,6 +59,18 @@ pub trait Routes {
 
     /// Links of a message with its share on each; `None` if the devices are disconnected.
     fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath>;
+}
+
+/// Routes with known ports into scale-up domains.
+pub trait DomainPorts: Routes {
+    /// Number of devices.
+    fn device_count(&self) -> u32;
+
+    /// Devices of a scale-up domain.
+    fn domain_size(&self) -> u32;
+
+    /// The device of a link into or out of its scale-up domain, and true for the link into it. `None` for other links.
+    fn domain_port(&self, link: u32) -> Option<(u32, bool)>;
 }
 
 /// Plays a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.

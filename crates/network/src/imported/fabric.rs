@@ -6,8 +6,8 @@
 //! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of the file if it has no hosts.
 //! A scale-up domain is a host. Hosts with an unusual number of devices are excluded and listed.
 
+use super::distances::Distances;
 use super::drawing::{Drawing, DrawnNode, What, at};
-use super::routes::Distances;
 use crate::topology::Routing;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;

@@ -5,8 +5,8 @@
 //! leaves from the devices nearest to the receiver (NCCL's PXN).
 
 use super::fabric::Imported;
+use crate::flow::LinkPath;
 use crate::flow::listed::{DomainPorts, Routes};
-use crate::simulate::LinkPath;
 use crate::topology::{Routing, choices};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -15,12 +15,6 @@ use std::sync::{Arc, PoisonError};
 const KEPT: usize = 1 << 26;
 /// A node without a path.
 const FAR: u16 = u16::MAX;
-
-/// Cables from each node to a destination, by destination.
-#[derive(Debug, Default)]
-pub(super) struct Distances {
-    known: BTreeMap<u32, Arc<[u16]>>,
-}
 
 impl Imported {
     /// The route of a message; `None` if nothing joins the two. Messages between the same devices are hashed by their label.

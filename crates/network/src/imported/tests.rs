@@ -172,3 +172,38 @@ fn aggregation_nodes_are_left_out() {
     assert_eq!(drawing.in_switches, ["H-9 (Mellanox Technologies Aggregation Node)"]);
     assert_eq!((drawing.nodes.len(), drawing.cables.len()), (3, 2));
 }
+
+/// A design that is written as NetBox's cables and read again has its devices, domains, NICs and capacities.
+#[test]
+fn cables_for_netbox_are_read_again() {
+    use crate::cabling::{Floor, cables, netbox};
+    use crate::topology::{DesignSpec, Kind};
+    for kind in [Kind::Clos, Kind::RailOptimized, Kind::DualPlane] {
+        let spec = DesignSpec { planes: None, ..DesignSpec::of(kind, 64, 8, 16) };
+        let design = spec.resolve().expect("a design");
+        let list = cables(&design, &Floor::default()).expect("few");
+        let drawing = parse(&netbox(&list), "cables.csv").expect("read");
+        assert_eq!(drawing.cables.len(), list.len(), "{kind:?}");
+        let devices = drawing.nodes.iter().filter(|node| node.what == Some(drawing::What::Device)).count();
+        assert_eq!(devices as u64, design.devices, "{kind:?}");
+        assert_eq!(drawing.nodes.len() as u64 - design.devices, design.counts().switches(), "{kind:?}");
+        let hosts: std::collections::BTreeSet<_> =
+            drawing.nodes.iter().filter_map(|node| node.host.as_deref()).collect();
+        assert_eq!(hosts.len() as u64, design.domains(), "{kind:?}");
+        for (read, written) in drawing.cables.iter().zip(&list) {
+            let bandwidth = read.bandwidth.expect("in the label");
+            assert!((bandwidth / written.bandwidth - 1.0).abs() < 1e-12, "{kind:?}");
+        }
+    }
+    let header = "side_a_device,side_a_name,side_b_device,side_b_name,label\n";
+    let problem = |text: &str| parse(text, "cables.csv").expect_err("refused").to_string();
+    assert!(
+        problem(&format!("{header}host-0,nic0/0,leaf-0,port1,7\n"))
+            .contains("cables.csv:2: the label `7` has no bandwidth")
+    );
+    assert!(
+        problem("side_a_device,side_a_name,side_b_device,side_b_name\n")
+            .contains("the column `label` is missing")
+    );
+    assert!(problem(header).contains("no cables"));
+}

@@ -2,20 +2,12 @@
 //!
 //! Responsible for: names and titles of the files. Does not compute: everything comes from the report or is the traffic's closed form.
 
+pub use super::figure::Figure;
 use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
 use super::{Parameters, cost, schemes};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
 use railwright_spec::quantity::Seconds;
-
-/// A figure and the name of its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figure {
-    /// File name: `figure-7-16384.svg`, ...
-    pub file: String,
-    /// SVG.
-    pub svg: String,
-}
 
 /// All figures.
 pub fn figures(report: &RailOnlyReport) -> Vec<Figure> {

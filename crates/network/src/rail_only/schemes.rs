@@ -2,7 +2,7 @@
 //!
 //! Responsible for: diagrams without axes. The pairs are those of [`super::traffic`] at a size that a reader can count.
 
-use super::figures::Figure;
+use super::figure::Figure;
 use crate::picture::{legend, open};
 use railwright_spec::human::markup;
 use std::fmt::Write as _;

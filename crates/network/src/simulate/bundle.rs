@@ -15,7 +15,8 @@
 //! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
 //! the rate of their slowest, an approximation that is reported as such ([`Bundle::uniform`]).
 
-use super::class::{Block, Class, Edge};
+use super::class::{Block, Class};
+use super::edge::Edge;
 use super::rows::{self, Load};
 use super::uniform;
 use super::wiring::Wiring;

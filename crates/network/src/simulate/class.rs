@@ -7,22 +7,12 @@
 //! crosses. So are the pairs of an all-to-all, which ends with its slowest. [`crate::flow::program`] has the
 //! individual messages; without contention both have the same time except for latency.
 
+use super::edge::Edge;
 use super::lattice;
 use crate::topology::{Design, Fabric};
 use crate::traffic::{Algorithm, Exchange, Numbering, Seats};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
-
-/// Bytes between two devices.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Edge {
-    /// The sender.
-    pub from: u32,
-    /// The receiver.
-    pub to: u32,
-    /// Bytes.
-    pub bytes: f64,
-}
 
 /// Devices that all send equal bytes to each other.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,7 +6,8 @@
 //! chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
 //! alone, as dragonflies and tori allow.
 
-use super::wiring::{LinkPath, Wiring};
+use super::wiring::Wiring;
+use crate::flow::LinkPath;
 use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
 use std::collections::BTreeMap;
 

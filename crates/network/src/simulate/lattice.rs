@@ -9,7 +9,7 @@
 //! receives `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E. Chan et al., Concurrency and
 //! Computation 19, 2007; P. Sack and W. Gropp, 2015).
 
-use super::class::Edge;
+use super::edge::Edge;
 use crate::topology::torus::Torus;
 use crate::traffic::{Algorithm, Exchange};
 use railwright_step::CollectiveKind;

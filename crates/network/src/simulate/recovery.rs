@@ -15,8 +15,9 @@
 //! for itself. A device with a remaining port uses it. **Alone.** No other NIC helps.
 
 use super::detour::{own_path, through_domain, weighed};
-use super::wiring::{LinkPath, Wiring};
+use super::wiring::Wiring;
 use crate::failures::{Recovery, neighbour_share};
+use crate::flow::LinkPath;
 use crate::topology::{LinkId, Topology};
 
 /// Losses of NICs; empty if all are whole.

@@ -13,20 +13,11 @@ use super::part::Part;
 use super::recovery::{Lost, Settled};
 use crate::failures::Recovery;
 use crate::flow::listed::{DomainPorts, Routes};
-use crate::flow::{Flow, Wires};
+use crate::flow::{Flow, LinkPath, Wires};
 use crate::topology::{Design, Detail, Layer, LinkId, Node, Route, Routing, Topology};
 use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-
-/// The route of a message: links with its share on each, and the latency in seconds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkPath {
-    /// Each link once.
-    pub links: Vec<(u32, f64)>,
-    /// Until the first byte arrives, seconds.
-    pub latency: f64,
-}
 
 /// A topology with its broken parts.
 #[derive(Clone, Debug)]

@@ -23,6 +23,8 @@ pub struct Request {
     pub hosts_per_port: u64,
     /// Endpoints under a leaf, if not by the rule.
     pub hosts_per_leaf: Option<u64>,
+    /// Neighbouring endpoints of one server, which the rule keeps under one leaf; 1 if they are on different leaves anyway.
+    pub server: u64,
     /// Free switch ports of a leaf.
     pub backup_ports: u64,
     /// Tiers; `None` for the minimum.
@@ -38,6 +40,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Ports of whole servers among the ports below a leaf; all of them if no server fits.
+    fn whole(&self, down: u64) -> u64 {
+        let server = self.server.div_ceil(self.hosts_per_port).max(1);
+        if down < server { down } else { down - down % server }
+    }
+
     /// Endpoints that fit under a leaf.
     pub fn leaf_hosts(&self) -> Result<u64, Problem> {
         Split::of(self).map(|split| split.hosts)
@@ -293,7 +301,8 @@ struct Split {
 }
 
 impl Split {
-    /// `down = ports * o / (1 + o)`, `uplinks = down / o`; `o` the oversubscription. Endpoints below a leaf may be given instead.
+    /// `down = ports * o / (1 + o)`, `uplinks = down / o`; `o` the oversubscription. Endpoints below a leaf are whole servers, if one fits,
+    /// and may be given instead.
     fn of(request: &Request) -> Result<Self, Problem> {
         let ports = request.radix.saturating_sub(request.backup_ports);
         let o = request.leaf_oversubscription;
@@ -301,12 +310,16 @@ impl Split {
             hosts.div_ceil(request.hosts_per_port)
         } else {
             let o = o.unwrap_or(1.0);
-            (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64
+            request.whole((ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64)
         };
         let hosts = request.hosts_per_leaf.unwrap_or(down * request.hosts_per_port);
         let most = ports.saturating_sub(down);
-        let uplinks =
-            o.map_or_else(|| most.min(down), |o| ((down as f64 / o + 1e-9).floor() as u64).min(most));
+        // Whole servers leave ports for more uplinks, so that the oversubscription is at most the requested one.
+        let up = |o: f64| {
+            let up = down as f64 / o;
+            if request.server > 1 { (up - 1e-9).ceil() } else { (up + 1e-9).floor() }
+        };
+        let uplinks = o.map_or_else(|| most.min(down), |o| (up(o) as u64).min(most));
         if hosts == 0 || uplinks == 0 {
             return Err(Problem::new(format!(
                 "a leaf of {} ports with {} backup ports has {hosts} ports for devices and {uplinks} upwards",
@@ -320,8 +333,8 @@ impl Split {
 }
 
 impl Split {
-    /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. They are rounded
-    /// down to powers of two and to the leaf of the network without oversubscription.
+    /// Splits of at most the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. Uplinks are rounded
+    /// down to powers of two and to the leaf of the network without oversubscription; those of a leaf with whole servers also rounded up.
     fn equivalents(&self, request: &Request) -> Vec<Self> {
         let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
             return Vec::new();
@@ -335,11 +348,14 @@ impl Split {
         uplinks.dedup();
         uplinks.retain(|n| *n > 0 && *n < self.uplinks);
         let of = |uplinks: u64| {
-            let down = (uplinks as f64 * o + 1e-9).floor() as u64;
+            let down = request.whole((uplinks as f64 * o + 1e-9).floor() as u64);
             Self { hosts: down * request.hosts_per_port, uplinks }
         };
+        let fuller = (self.uplinks + 1..=half).filter(|_| request.server > 1);
+        let fuller = fuller.map(|uplinks| Self { uplinks, ..*self });
         // If ports do not divide at the requested ratio, the split has less oversubscription.
-        uplinks.into_iter().map(of).filter(|split| split.hosts > 0).collect()
+        let holds_server = |split: &Self| split.hosts >= request.server.min(self.hosts);
+        uplinks.into_iter().map(of).filter(holds_server).chain(fuller).collect()
     }
 }
 
@@ -430,6 +446,7 @@ mod tests {
             radix,
             hosts_per_port: 1,
             hosts_per_leaf: None,
+            server: 1,
             backup_ports: 0,
             tiers: None,
             leaf_oversubscription: None,
@@ -487,6 +504,27 @@ mod tests {
             Clos::new(&o(100.0)).expect_err("no port is left above").place.expect("key").key.as_deref(),
             Some("design.radix")
         );
+    }
+
+    /// 42 or 51 ports below are not whole servers of 8: 40 and 48 are. A leaf below the size of a server stays full.
+    #[test]
+    fn leaves_have_whole_servers() {
+        let o = |o, server| Request { leaf_oversubscription: Some(o), server, ..request(1, 2048, 64) };
+        let below = |request: &Request| Clos::new(request).expect("built").hosts_per_leaf;
+        assert_eq!([1.0, 2.0, 3.0, 4.0].map(|ratio| below(&o(ratio, 8))), [32, 40, 48, 48]);
+        for ratio in [1.0, 1.5, 2.0, 3.0, 4.0, 7.0] {
+            for server in [2, 4, 8, 16] {
+                let clos = Clos::new(&o(ratio, server)).expect("built");
+                assert!(clos.hosts_per_leaf.is_multiple_of(server), "{ratio} {server}: {clos:?}");
+                assert!(
+                    clos.hosts_per_leaf as f64 <= clos.leaf_uplinks as f64 * ratio * 1.1,
+                    "{ratio} {server}: {clos:?}"
+                );
+            }
+        }
+        assert_eq!(Split::of(&o(1.0, 72)), Split::of(&o(1.0, 1)));
+        let split = Request { hosts_per_port: 2, ..o(2.0, 8) };
+        assert_eq!(Split::of(&split).expect("ports").hosts % 8, 0);
     }
 
     #[test]

@@ -249,6 +249,8 @@ impl DesignSpec {
             radix: ports,
             hosts_per_port,
             hosts_per_leaf: self.hosts_per_leaf,
+            // The NICs of a server are on different leaves if each rail has its own.
+            server: if design.rails == 1 { server(design.domain.size) } else { 1 },
             backup_ports: backup.div_ceil(hosts_per_port),
             tiers: self.tiers,
             leaf_oversubscription: ratio_from_one("leaf_oversubscription", self.leaf_oversubscription)?,
@@ -292,6 +294,11 @@ impl DesignSpec {
             hosts_per_port,
         })
     }
+}
+
+/// Devices of a server: at most 8 in common ones. Larger domains consist of servers.
+fn server(domain: u64) -> u64 {
+    (1..=8).rev().find(|devices| domain.is_multiple_of(*devices)).unwrap_or(1)
 }
 
 /// Rails per leaf; a divisor of all rails, so that leaves are equal.

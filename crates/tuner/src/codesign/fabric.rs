@@ -38,6 +38,18 @@ pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem
     Ok(cluster)
 }
 
+/// The cluster of a design for a simulation: without oversubscription and forwarding between rails, which flows include. Latencies are those
+/// of the machine, as in `network simulate`: its collectives were measured with them.
+pub fn unblocked_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
+    let mut cluster = cluster_on(design, machine)?;
+    cluster.network.tiers.clone_from(&machine.network.tiers);
+    for tier in &mut cluster.network.tiers {
+        tier.oversubscription = 1.0;
+    }
+    cluster.network.rail_forwarding = 1.0;
+    Ok(cluster)
+}
+
 /// Tiers from the leaf upwards: devices below one switch group, bandwidth below over bandwidth above, and two additional links on the route
 /// for each.
 fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {

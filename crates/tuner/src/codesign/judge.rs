@@ -6,7 +6,7 @@
 //! NICs shared by dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound. Does not repeat
 //! the search: each network keeps its best plan in closed form.
 
-use super::fabric::{cluster_on, step_time};
+use super::fabric::{step_time, unblocked_on};
 use super::front::{Codesign, Found, NoPlan, Row};
 use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::simulate::Wiring;
@@ -304,13 +304,8 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
 fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
     let cost = closed_cost(row)?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
-    let unblocked = cluster_on(&row.design, asked.machine).and_then(|mut cluster| {
-        cluster.network.rail_forwarding = 1.0;
-        for tier in &mut cluster.network.tiers {
-            tier.oversubscription = 1.0;
-        }
-        step_time(asked.model, &cluster, &found.plan)
-    });
+    let unblocked = unblocked_on(&row.design, asked.machine)
+        .and_then(|cluster| step_time(asked.model, &cluster, &found.plan));
     Some(unblocked.map_or(cost, |least| {
         let least = least.get().min(found.fresh_step_time.get());
         let low = least - (MISSED + MISSED_BY_MERGING) * (least - rest(found)).max(0.0);
@@ -457,7 +452,7 @@ pub fn simulated_step(
     extent: Extent,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Steps>, Problem> {
-    let cluster = cluster_on(design, machine)?;
+    let cluster = unblocked_on(design, machine)?;
     let wiring = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
     let run = (model, &cluster, plan);
     let draws = if design.routing.is_hashed() { DRAWS } else { 1 };

@@ -4,6 +4,7 @@
 //! better in one property and worse in another are not comparable.
 
 use railwright_spec::cluster::{Cluster, Tier};
+use railwright_spec::quantity::Seconds;
 
 /// Tests whether no exchange among the same ranks takes longer on the first network than on the second: at least the bandwidth, no more
 /// oversubscription and latency at any reach of a group, no more forwarding between rails.
@@ -42,24 +43,47 @@ fn latency(tiers: &[Tier], reach: u64) -> f64 {
     tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
 }
 
-/// A network that is at least as good as all of these for any traffic: the best of each property. `None` without networks, and if no such
-/// network exists.
+/// A network that is at least as good as all of these for any traffic: the best of each property, by the reach of a group. `None` without
+/// networks, and if no such network exists.
 pub fn ideal<'a>(clusters: impl IntoIterator<Item = &'a Cluster> + Clone) -> Option<Cluster> {
     let mut best = clusters.clone().into_iter().next()?.clone();
-    let mut devices = best.devices;
+    let mut ends: Vec<u64> = Vec::new();
     for cluster in clusters.clone() {
         let (own, other) = (&mut best.network, &cluster.network);
         own.bandwidth = own.bandwidth.max(other.bandwidth);
         own.latency = own.latency.min(other.latency);
         own.rail_forwarding = own.rail_forwarding.min(other.rail_forwarding);
-        devices = devices.max(other.tiers.iter().map(|tier| tier.devices).max().unwrap_or(0));
+        ends.extend(other.tiers.iter().map(|tier| tier.devices));
     }
-    // One switch for all devices.
-    best.network.tiers.truncate(1);
-    for tier in &mut best.network.tiers {
-        (tier.devices, tier.oversubscription) = (devices, 1.0);
+    ends.sort_unstable();
+    ends.dedup();
+    let least = |of: fn(&[Tier], u64) -> f64, devices: u64| {
+        let beyond = devices.saturating_add(1);
+        clusters.clone().into_iter().map(|one| of(&one.network.tiers, beyond)).fold(f64::INFINITY, f64::min)
+    };
+    let mut tiers: Vec<Tier> = Vec::new();
+    // The latency beyond a tier is that of the next one.
+    let (mut slow, mut late, mut next) = (1.0, 0.0, 0.0);
+    for (turn, &devices) in ends.iter().enumerate() {
+        let (slower, later) = (least(oversubscription, devices), least(latency, devices));
+        if slower > slow || later > late || turn + 1 == ends.len() {
+            let latency = Seconds::new(next);
+            tiers.push(Tier { name: String::new(), devices, oversubscription: slower, latency });
+            (slow, late, next) = (slower, later, later - late);
+        }
     }
+    best.network.tiers = tiers;
     clusters.into_iter().all(|cluster| is_at_least_as_good(&best, cluster)).then_some(best)
+}
+
+/// Networks that differ in latencies and in the reach of their tiers alone: one search of their [`ideal`] bounds the steps on all of them.
+pub fn is_alike(one: &Cluster, other: &Cluster) -> bool {
+    let (a, b) = (&one.network, &other.network);
+    let worst = |tiers: &[Tier]| oversubscription(tiers, u64::MAX);
+    one.scale_up == other.scale_up
+        && a.bandwidth == b.bandwidth
+        && a.rail_forwarding == b.rail_forwarding
+        && worst(&a.tiers) == worst(&b.tiers)
 }
 
 /// Order of indices in which no cluster precedes one that is at least as good and different.
@@ -93,7 +117,7 @@ pub fn best_first(clusters: &[Cluster]) -> Vec<usize> {
 mod tests {
     use super::*;
     use railwright_spec::cluster::by_name;
-    use railwright_spec::quantity::{BytesPerSecond, Seconds};
+    use railwright_spec::quantity::BytesPerSecond;
 
     fn with(tiers: &[(u64, f64)], gigabits: f64) -> Cluster {
         let mut cluster = by_name("dgx-h100", 1024).expect("known");
@@ -141,6 +165,16 @@ mod tests {
         let best = ideal([&narrow, &deep]).expect("comparable");
         assert!(is_at_least_as_good(&best, &narrow) && is_at_least_as_good(&best, &deep));
         assert!(!is_at_least_as_good(&narrow, &deep) && !is_at_least_as_good(&deep, &narrow));
+        // Only what all networks have in common remains: oversubscription beyond the widest leaf, and the latency of the fewest tiers.
+        let [near, wide] =
+            [&[(32, 4.0), (1024, 1.0)], &[(64, 2.0), (1024, 1.0)]].map(|tiers| with(tiers, 400.0));
+        let common = ideal([&near, &wide]).expect("comparable");
+        assert_eq!([32, 64, 65].map(|reach| oversubscription(&common.network.tiers, reach)), [1.0, 1.0, 2.0]);
+        assert_eq!([64, 65].map(|reach| latency(&common.network.tiers, reach)), [0.0, 1e-6]);
+        assert_eq!(ideal([&near]).map(|one| latency(&one.network.tiers, 33)), Some(1e-6));
+        assert!(
+            is_alike(&near, &with(&[(64, 4.0), (256, 1.0), (1024, 1.0)], 400.0)) && !is_alike(&near, &wide)
+        );
         let racks = by_name("gb200-nvl72", 1152).expect("known");
         assert_eq!(ideal([&narrow, &racks]), None, "other devices");
     }

@@ -9,6 +9,7 @@ use super::pieces::{self, Degrees};
 use super::results::{self, Counters, Entry, Front, Results, Score, ShortList};
 use super::shapes::Shapes;
 use super::space::Space;
+use super::strategy::Strategy;
 use super::walk;
 use crate::simplicity::Oddities;
 use railwright_calculator::costing::Machine;
@@ -120,6 +121,8 @@ pub struct Worker {
     pub(super) plan: Plan,
     pub(super) buffers: Buffers,
     pub(super) scratch: Vec<ChunkCost>,
+    /// The strategy timed last, except for sharding, if its passes are those of every sharding below stage 3.
+    pub(super) timed: Option<Strategy>,
     /// The best entries of the thread in all its pieces, used as bounds.
     pub(super) best: ShortList,
     pub(super) front: Front,
@@ -365,6 +368,7 @@ impl<'a> Search<'a> {
             plan: self.space.base.clone(),
             buffers: Buffers::default(),
             scratch: Vec::new(),
+            timed: None,
             best: self.list(),
             front: Front::default(),
             misses: results::near_misses(),

@@ -28,7 +28,7 @@ use super::strategy::Strategy;
 use crate::simplicity::{Oddities, Oddity, TIGHT, complexity, has_short_context};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::memory::{ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown};
-use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time};
+use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time, step_time_again};
 use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
@@ -428,7 +428,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         strategy.sharding = self.shardings[sharding];
         worker.plan.sharding = strategy.sharding;
         let bytes = self.bytes[slot][sharding];
-        let mut peak_at = |place: &mut Place, worker: &mut Worker, rung: usize| {
+        let peak_at = |rungs: &mut Rungs<'_>, place: &mut Place, worker: &mut Worker, rung: usize| {
             let treated = place.policies[policy].as_mut()?;
             rungs.peak(rung, bytes, (search, treated.parts.as_mut()?, &mut worker.plan))
         };
@@ -438,7 +438,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         // The first rung that fits, by bisection.
         while low < high {
             let middle = low + (high - low) / 2;
-            let Some(peak) = peak_at(place, worker, middle) else { return };
+            let Some(peak) = peak_at(rungs, place, worker, middle) else { return };
             if search.fits(peak.least()) {
                 high = middle;
                 known = Some((middle, peak));
@@ -451,7 +451,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         for (rung, &layers) in ladder.iter().enumerate().skip(low) {
             let peak = match known.take().filter(|(at, _)| *at == rung) {
                 Some((_, peak)) => peak,
-                None => match peak_at(place, worker, rung) {
+                None => match peak_at(rungs, place, worker, rung) {
                     Some(peak) => peak,
                     None => return,
                 },
@@ -466,7 +466,9 @@ impl<'s, 'a> Piece<'s, 'a> {
                 return;
             }
             let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
-            let bound = self.bound(place, policy, shape, layers, worker) * slow;
+            let bound = *rungs.bounds[rung]
+                .get_or_insert_with(|| self.bound(place, policy, shape, layers, worker))
+                * slow;
             let used = peak.device / search.cluster.accelerator.memory;
             let oddities = place
                 .oddities
@@ -537,8 +539,11 @@ impl<'s, 'a> Piece<'s, 'a> {
             let costing = self.template.relaid(&worker.plan);
             let priced = treated.priced[slot].get_or_insert_with(|| Box::new(Priced::new(&costing, setting)));
             let (split, limit) = (&shape.layers, Seconds::new(limit));
-            let Ok(Some(time)) = step_time(&costing, setting, priced, split, limit, &mut worker.buffers)
-            else {
+            let unsharded = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+            let passes = (slot == 0).then_some(Strategy { sharding: unsharded, ..strategy });
+            let has_passes = passes.is_some() && passes == std::mem::replace(&mut worker.timed, passes);
+            let timed = if has_passes { step_time_again } else { step_time };
+            let Ok(Some(time)) = timed(&costing, setting, priced, split, limit, &mut worker.buffers) else {
                 continue;
             };
             is_timed = true;

@@ -77,7 +77,8 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     };
     let watched = printer.watched();
     let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
-    let mut priced = priced(arguments, (&asked, setting), usual, &searcher)?;
+    let turn = |done: usize, all: usize| watched.label(format!("network {} of {all}: ", done + 1));
+    let mut priced = priced(arguments, (&asked, setting), usual, (&searcher, &turn))?;
     let watching = printer.watching(BAR, "simulating");
     let judged = priced.judge(setting, false, &searcher, &|done, all| watching.advance(done, all));
     watching.finish();
@@ -176,12 +177,12 @@ impl Priced {
     }
 }
 
-/// Searches the plans of all networks, and their costs.
+/// Searches the plans of all networks, and their costs. `watch` receives the number of finished classes, and of all.
 fn priced(
     arguments: &Design,
     (asked, setting): (&Asked<'_>, &Setting),
     usual: Option<String>,
-    searcher: &Searcher<'_>,
+    (searcher, watch): (&Searcher<'_>, &dyn Fn(usize, usize)),
 ) -> Result<Priced, Failure> {
     let prices = prices(arguments)?;
     let scale_up_prices = scale_up_prices(arguments)?;
@@ -200,8 +201,9 @@ fn priced(
     let mut classes = Classes::new(searcher, setting, &specified);
     // A plan that is invalid on every network is an input error, not a result.
     searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
-    let found = classes.plans(&grid.classes, &best_first(&grid.classes))?;
-    chosen.extend(classes.summary(grid.classes.len()));
+    let all = grid.classes.len();
+    let found = classes.plans(&grid.classes, &best_first(&grid.classes), &|done| watch(done, all))?;
+    chosen.extend(classes.summary(all));
     let layouts = grid.classes.iter().zip(&found).map(|(cluster, found)| match found {
         Ok(found) => of_cluster(setting, cluster).short_layout(&found.plan),
         Err(_) => String::new(),

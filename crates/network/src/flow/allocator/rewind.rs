@@ -33,13 +33,12 @@ impl Order {
     pub(super) fn freeze(&mut self, slot: u32, rate: f64, route: &[Hop], levels: &mut [Level]) {
         if self.is_kept {
             self.frozen.push(slot);
-            let first = self.left.len();
-            self.left.resize(first + route.len(), 0.0);
-            for (hop, left) in route.iter().zip(&mut self.left[first..]) {
+            self.left.extend(route.iter().map(|hop| {
                 let level = &mut levels[hop.link as usize];
-                *left = level.left;
+                let left = level.left;
                 level.freeze(rate, hop.share);
-            }
+                left
+            }));
         } else {
             for hop in route {
                 levels[hop.link as usize].freeze(rate, hop.share);
@@ -121,9 +120,9 @@ impl Allocator {
             open[slot as usize] = *filling;
             let route = routes.of(slot);
             let first = order.left.len() - route.len();
-            for (&Hop { link: number, share, .. }, left) in route.iter().zip(order.left.drain(first..)) {
+            for (&Hop { link: number, share, .. }, left) in route.iter().zip(&order.left[first..]) {
                 let level = &mut levels[number as usize];
-                level.left = left;
+                level.left = *left;
                 level.shares += share;
                 level.open += 1;
                 if level.seen != *solution {
@@ -131,6 +130,7 @@ impl Allocator {
                     touched.push(number);
                 }
             }
+            order.left.truncate(first);
         }
     }
 

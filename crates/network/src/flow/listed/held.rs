@@ -19,7 +19,7 @@
 //! margin of 15%: `tests/packet-cases`.
 
 use super::{Interval, Listed, Routes};
-use crate::simulate::LinkPath;
+use crate::flow::LinkPath;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 

@@ -3,21 +3,10 @@
 //! Responsible for: a link for each ordered pair of devices of a domain, in addition to the ports of both into the domain. Does not know
 //! machines: the caller provides the bandwidth of a link.
 
-use super::Routes;
-use crate::simulate::{LayerLoad, LinkPath};
+use super::{DomainPorts, Routes};
+use crate::flow::LinkPath;
+use crate::simulate::LayerLoad;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
-
-/// Routes with known ports into scale-up domains.
-pub trait DomainPorts: Routes {
-    /// Number of devices.
-    fn device_count(&self) -> u32;
-
-    /// Devices of a scale-up domain.
-    fn domain_size(&self) -> u32;
-
-    /// The device of a link into or out of its scale-up domain, and true for the link into it. `None` for other links.
-    fn domain_port(&self, link: u32) -> Option<(u32, bool)>;
-}
 
 /// Routes on which two devices of a domain have at most the bandwidth of one link.
 #[derive(Debug)]

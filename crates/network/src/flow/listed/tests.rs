@@ -64,6 +64,43 @@ fn bad_tables_are_refused_with_line_and_reason() {
     assert!(problem(&format!("{header}0,1,many,0,\n")).starts_with("flows.csv:2: "));
 }
 
+/// JSON has the flows of the equal table, and its errors name the flow.
+#[test]
+fn flows_in_json_are_those_of_the_table() {
+    let table =
+        "source,destination,bytes,start,after,name\n0,2,10 MB,0,,a\n1,2,10e6,,,\n3,4,20 MB,1 ms,a 1,c\n";
+    let flows = r#"[{"source": 0, "destination": 2, "bytes": "10 MB", "name": "a"},
+        {"source": "1", "destination": 2, "bytes": 10e6},
+        {"source": 3, "destination": 4, "bytes": "20 MB", "start": "1 ms", "after": ["a", 1], "name": "c"}]"#;
+    let expected = read(table).expect("flows");
+    assert_eq!(read(flows).expect("flows"), expected);
+    assert_eq!(read(&format!("{{\"flows\": {flows}}}")).expect("flows"), expected);
+    let problem =
+        |text: &str| parse(text, "flows.json", &|word| word.parse().ok()).expect_err("refused").to_string();
+    for (text, expected) in [
+        ("[{]", "flows.json:1:3: not a JSON document"),
+        ("{}", "flows.json: no list of flows"),
+        ("[]", "flows.json: no flows"),
+        ("[1]", "flows.json: flow 0: not an object"),
+        (r#"[{"source": 0, "destination": 1}]"#, "flows.json: flow 0: the key `bytes` is missing"),
+        (r#"[{"source": 0, "destination": 1, "byte": 1}]"#, "flows.json: flow 0: unknown key `byte`"),
+        (
+            r#"[{"source": 0, "destination": true, "bytes": 1}]"#,
+            "flows.json: flow 0: `destination` is neither a text nor a number",
+        ),
+        (
+            r#"[{"source": 0, "destination": 1, "bytes": 1, "after": 0}]"#,
+            "flows.json: flow 0: the flow waits for itself",
+        ),
+        (
+            r#"[{"source": 0, "destination": 1, "bytes": 1, "after": {}}]"#,
+            "flows.json: flow 0: `after` is neither a name nor a list of names",
+        ),
+    ] {
+        assert!(problem(text).starts_with(expected), "{text}: {}", problem(text));
+    }
+}
+
 /// Domains of 8 with 448 GB/s of each device, of which 64 GB/s to each peer: one peer receives 64 GB/s, seven receive all of it.
 #[test]
 fn peers_of_a_mesh_have_one_link() {

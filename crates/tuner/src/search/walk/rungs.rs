@@ -15,11 +15,13 @@ pub(super) struct Rungs<'r> {
     held: &'r HeldStages,
     ladder: &'r [Option<u64>],
     known: Vec<Option<UnshardedStages>>,
+    /// Lower bound of the step time by rung, in seconds, once it is computed.
+    pub(super) bounds: Vec<Option<f64>>,
 }
 
 impl<'r> Rungs<'r> {
     pub(super) fn new(layout: &'r StageLayout, held: &'r HeldStages, ladder: &'r [Option<u64>]) -> Self {
-        Self { layout, held, ladder, known: vec![None; ladder.len()] }
+        Self { layout, held, ladder, known: vec![None; ladder.len()], bounds: vec![None; ladder.len()] }
     }
 
     /// The peak on the last rung: the most recompute.

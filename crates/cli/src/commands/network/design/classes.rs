@@ -2,7 +2,8 @@
 //!
 //! Responsible for: selection of the searched classes. The layouts found there are priced on all others ([`Survey`]), which need no search
 //! if these are close to the fastest by a bound. A search of an ideal network comes first: its bounds exclude most parallel sizes from all
-//! later searches. Does not compute prices: see the tuner.
+//! later searches. Classes that hardly differ share one search, of a network at least as good as each. Does not compute prices: see the
+//! tuner.
 
 use super::of_cluster;
 use crate::exit::Failure;
@@ -12,7 +13,7 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_tuner::codesign::fabric::network_share;
 use railwright_tuner::codesign::{
-    Fastest, Found, LISTED, Memo, NoPlan, SPREAD, Survey, ideal, is_at_least_as_good,
+    Fastest, Found, LISTED, Memo, NoPlan, SPREAD, Survey, ideal, is_alike, is_at_least_as_good,
 };
 use railwright_tuner::search::{Degrees, Options, Search};
 use std::collections::BTreeMap;
@@ -29,6 +30,10 @@ pub(super) struct Classes<'a> {
     /// Searches of ideal networks: bounds only, their layouts are not in the surveys.
     ideals: BTreeMap<u64, Survey>,
     memo: Memo,
+    /// Number of searched classes.
+    searched: usize,
+    /// Networks searched for several classes.
+    common: Vec<Cluster>,
     /// Reason why no training is possible on domains of a size.
     nothing: BTreeMap<u64, String>,
     /// The largest bound of the gap to the fastest layout, as a share.
@@ -45,6 +50,8 @@ impl<'a> Classes<'a> {
             surveys: BTreeMap::new(),
             ideals: BTreeMap::new(),
             memo: Memo::default(),
+            searched: 0,
+            common: Vec::new(),
             nothing: BTreeMap::new(),
             gap: 0.0,
             is_stopped: false,
@@ -58,30 +65,32 @@ impl<'a> Classes<'a> {
 
     /// Number of searched classes, in words.
     pub(super) fn summary(&self, classes: usize) -> Option<String> {
-        let searched: usize = self.surveys.values().map(Survey::len).sum();
-        (self.is_complete() && searched > 0 && searched < classes).then(|| {
+        let networks: usize = self.surveys.values().map(Survey::len).sum();
+        (self.is_complete() && networks > 0 && (self.searched < classes)).then(|| {
             format!(
-                "layouts searched on {} of {} classes of networks and priced on the others, at most {} above the fastest step",
-                human::whole(searched as u64),
+                "layouts searched on {} networks and priced on {} classes of them, at most {} above the fastest step",
+                human::whole(networks as u64),
                 human::whole(classes as u64),
                 human::percent(self.gap),
             )
         })
     }
 
-    /// The fastest layout of every class. Better networks come first: their layouts bound those of worse ones.
+    /// The fastest layout of every class. Better networks come first: their layouts bound those of worse ones. `watch` receives the number
+    /// of finished classes.
     pub(super) fn plans(
         &mut self,
         clusters: &[Cluster],
         best_first: &[usize],
+        watch: &dyn Fn(usize),
     ) -> Result<Vec<Planned>, Failure> {
         let mut plans: Vec<Planned> = vec![Err(NoPlan::NotSearched); clusters.len()];
         for (turn, &index) in best_first.iter().enumerate() {
             let cluster = &clusters[index];
+            watch(turn);
             self.bound(clusters, cluster.scale_up.domain_size);
-            let is_worse = |later: &&usize| is_at_least_as_good(cluster, &clusters[**later]);
-            let bounds_others = best_first[turn + 1..].iter().any(|later| is_worse(&later));
-            plans[index] = self.plan(cluster, bounds_others)?;
+            let later: Vec<&Cluster> = best_first[turn + 1..].iter().map(|later| &clusters[*later]).collect();
+            plans[index] = self.plan(cluster, &later)?;
         }
         Ok(plans)
     }
@@ -117,26 +126,75 @@ impl<'a> Classes<'a> {
         least
     }
 
-    /// Searches a network unless the layouts of better ones are close to its fastest by the bound.
-    fn plan(&mut self, cluster: &Cluster, bounds_others: bool) -> Result<Planned, Failure> {
-        let domain = cluster.scale_up.domain_size;
-        if let Some(reason) = self.nothing.get(&domain) {
+    /// The fastest layout of a network. It is searched unless the layouts of better ones are close to its fastest by the bound. `later` are
+    /// the networks that follow.
+    fn plan(&mut self, cluster: &Cluster, later: &[&Cluster]) -> Result<Planned, Failure> {
+        if let Some(reason) = self.nothing.get(&cluster.scale_up.domain_size) {
             return Ok(Err(NoPlan::NothingFits(reason.clone())));
         }
-        let mut known = self.known(cluster)?;
+        if let Some(enough) = self.enough(cluster)? {
+            return self.found(cluster, &enough).map(Ok);
+        }
+        // One search may be enough for all classes with these NICs, or for those with the same oversubscription as well.
+        let has_nics = |other: &&Cluster| {
+            cluster.scale_up == other.scale_up && cluster.network.bandwidth == other.network.bandwidth
+        };
+        let with_nics: Vec<&Cluster> = later.iter().copied().filter(has_nics).collect();
+        let is_first = !self.common.iter().any(|common| has_nics(&common));
+        let alike = with_nics.iter().copied().filter(|other| is_alike(cluster, other)).collect();
+        for others in [if is_first { with_nics } else { Vec::new() }, alike] {
+            let Some(common) = ideal(std::iter::once(cluster).chain(others.iter().copied())) else {
+                continue;
+            };
+            let is_own = common.network == cluster.network;
+            if others.is_empty() || is_own || self.common.iter().any(|known| known.network == common.network)
+            {
+                continue;
+            }
+            let searched = self.search(&common, true)?;
+            self.common.push(common);
+            if let Err(reason) = searched {
+                return Ok(Err(reason));
+            }
+            if let Some(enough) = self.enough(cluster)? {
+                return self.found(cluster, &enough).map(Ok);
+            }
+        }
+        self.searched += 1;
+        let bounds_others = later.iter().any(|later| is_at_least_as_good(cluster, later));
+        if let Err(reason) = self.search(cluster, bounds_others)? {
+            return Ok(Err(reason));
+        }
+        match self.known(cluster)? {
+            Some(fastest) => self.found(cluster, &fastest).map(Ok),
+            None => Ok(Err(NoPlan::NotSearched)),
+        }
+    }
+
+    /// The fastest known layout of a network, if it is close to the fastest of all by a bound.
+    fn enough(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Failure> {
+        let Some(mut known) = self.known(cluster)? else { return Ok(None) };
         // No layout is faster than all layouts of the ideal network.
-        if let (Some(known), Some(ideal)) = (&mut known, self.ideals.get(&domain))
-            && let Some(there) = ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?
-        {
+        if let Some(there) = self.on_ideal(cluster)? {
             known.least = known.least.max(there.least);
         }
-        if let Some(enough) = known.as_ref().filter(|known| known.is_enough()) {
-            return self.found(cluster, enough).map(Ok);
-        }
+        Ok(Some(known).filter(Fastest::is_enough))
+    }
+
+    /// The fastest layout of the ideal network on a network, with the bound of all layouts.
+    fn on_ideal(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Failure> {
+        let Some(ideal) = self.ideals.get(&cluster.scale_up.domain_size) else { return Ok(None) };
+        Ok(ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?)
+    }
+
+    /// Searches a network, and lists its fastest layouts if they bound others.
+    fn search(&mut self, cluster: &Cluster, bounds_others: bool) -> Result<Result<(), NoPlan>, Failure> {
+        let domain = cluster.scale_up.domain_size;
         self.is_stopped |= self.searcher.is_stopped();
         if self.is_stopped {
             return Ok(Err(NoPlan::NotSearched));
         }
+        let known = self.known(cluster)?;
         let setting = of_cluster(self.setting, cluster);
         let options = Options { keep: 1, ..Options::default() };
         // Slightly above the known time, so that a tie is found again.
@@ -144,14 +202,11 @@ impl<'a> Classes<'a> {
         let mut reached = known.as_ref().map_or(f64::INFINITY, |known| above(known.step_time.get()));
         // A known step time bounds the list without a search for the fastest.
         let lists_at_once = bounds_others && reached.is_finite();
+        // The fastest layout of the ideal network is one of this network as well.
+        let there = self.on_ideal(cluster)?;
+        reached = there.map_or(reached, |there| reached.min(above(there.step_time.get())));
         if lists_at_once {
             reached *= SPREAD;
-        } else if reached.is_infinite()
-            && let Some(ideal) = self.ideals.get(&domain).filter(|ideal| !ideal.is_empty())
-        {
-            // The fastest layout of the ideal network is one of this network as well.
-            let there = ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?;
-            reached = there.map_or(f64::INFINITY, |there| above(there.step_time.get()));
         }
         let least = self.least(cluster);
         let least = |degrees: &Degrees| least.get(degrees).copied().unwrap_or(0.0);
@@ -193,10 +248,7 @@ impl<'a> Classes<'a> {
         }
         let (list, limit) = list.unwrap_or((ran, reached));
         self.surveys.entry(domain).or_default().add(&search, &list.results, limit);
-        match self.known(cluster)? {
-            Some(fastest) => self.found(cluster, &fastest).map(Ok),
-            None => Ok(Err(NoPlan::NotSearched)),
-        }
+        Ok(Ok(()))
     }
 
     /// The fastest layout of a network among those found on others.

@@ -30,7 +30,7 @@ fn answered(question: &str, arguments: &str, quick: &str) -> String {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
-    let priced = priced(&line.design, (&asked, setting), None, &searcher);
+    let priced = priced(&line.design, (&asked, setting), None, (&searcher, &|_, _| ()));
     let mut priced = priced.map_err(|_| "networks").expect("networks");
     assert!(priced.is_complete);
     let unjudged = priced.codesign.clone();
@@ -91,7 +91,7 @@ fn a_stopped_design_recommends_nothing() {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
-    let priced = priced(&line.design, (&asked, setting), None, &searcher);
+    let priced = priced(&line.design, (&asked, setting), None, (&searcher, &|_, _| ()));
     let mut priced = priced.map_err(|_| "networks").expect("networks");
     let judged = priced.judge(setting, false, &searcher, &|_, _| ControlFlow::Continue(()));
     assert!(judged.is_continue());

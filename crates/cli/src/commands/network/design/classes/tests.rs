@@ -32,7 +32,7 @@ fn stopped_after(questions: usize) -> Answered {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let watch = StopsAfter(AtomicUsize::new(questions));
     let searcher = Searcher::new(line.design.effort.wanted(), &watch).expect("workers");
-    let priced = priced(&line.design, (&asked, &asked.settings[0]), None, &searcher);
+    let priced = priced(&line.design, (&asked, &asked.settings[0]), None, (&searcher, &|_, _| ()));
     let priced = priced.map_err(|_| "networks").expect("networks");
     Answered {
         title: String::new(),
