@@ -67,6 +67,8 @@ fn planted_faults_are_named_with_their_costs() {
         // All kernels of the rank are longer, or its GEMMs and attention alone.
         ("lone_chip", Kind::Rank, vec![2], "slow chip", 1.125e-3),
         ("lone_stage", Kind::Stage, vec![1], "imbalance or slow chip", 2.822e-3),
+        // Its host is slow in all steps: it differs from the other stages alone.
+        ("lone_host", Kind::Rank, vec![2], "slow host", 17.865e-3),
     ];
     for (name, kind, ranks, cause, cost_s) in faults {
         let verdict = if kind == Kind::Stage { Verdict::Imbalance } else { Verdict::Straggler };
@@ -75,6 +77,8 @@ fn planted_faults_are_named_with_their_costs() {
         let [named] = report.culprits.as_slice() else { panic!("{name}: {:?}", report.culprits) };
         assert_eq!((named.kind, &named.ranks, named.cause), (kind, &ranks, cause), "{name}");
         assert!((named.cost_s / cost_s - 1.0).abs() < 0.15, "{name}: {} s for {cost_s} s", named.cost_s);
+        let saved = report.step_time - report.step_time_without;
+        assert!(saved >= 0.99e9 * named.cost_s, "{name}: {saved} ns for {} s", named.cost_s);
     }
 }
 

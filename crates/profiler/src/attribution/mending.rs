@@ -87,8 +87,9 @@ impl Mending<'_> {
                 all.push(delay);
                 (self.span(&all), delay)
             };
-            let open =
-                candidates.iter().filter(|delay| !mended.contains(delay) && self.is_evident(**delay, least));
+            let open = candidates
+                .iter()
+                .filter(|delay| !self.is_mended(**delay, &mended) && self.is_evident(**delay, least));
             let Some((next, delay)) = open.map(with).min_by_key(|found| found.0) else { break };
             if span - next <= least {
                 break;
@@ -98,6 +99,17 @@ impl Mending<'_> {
             span = next;
         }
         named
+    }
+
+    /// Tests whether a delay, or that of the same rank as the only one of its stage, is among the given ones.
+    fn is_mended(&self, delay: Delay, mended: &[Delay]) -> bool {
+        let of_stage = |one: &Delay| match (*one, delay) {
+            (Delay::Stage(at), Delay::Member(member)) | (Delay::Member(member), Delay::Stage(at)) => {
+                self.stages[at].of_rank().is_some() && self.stages[at].members == [member]
+            }
+            _ => false,
+        };
+        mended.contains(&delay) || mended.iter().any(of_stage)
     }
 
     /// Tests whether a delay is no jitter of a rank.

@@ -5,7 +5,8 @@
 
 use super::cause::{CauseClass, Evidence};
 use super::lone::{self, Kernels};
-use super::{steps, uneven};
+use super::lone_hosts::OwnTime;
+use super::{lone_hosts, steps, uneven};
 use crate::Job;
 use crate::communication::NameTable;
 use crate::joined::Joined;
@@ -31,7 +32,7 @@ pub(super) struct SlowStage {
     /// Compute time of the stage, and of the median stage, in nanoseconds.
     pub compute: i64,
     pub peers: i64,
-    /// Cause. For a slow chip, the times are those of the kernels that all stages have.
+    /// Cause. For a slow chip, the times are those of the kernels that all stages have; for a slow host, all time without waits.
     pub cause: &'static str,
 }
 
@@ -41,15 +42,16 @@ impl SlowStage {
         self.peers as f64 / self.compute.max(1) as f64
     }
 
-    /// Tests whether it is a slow chip, not a stage with more work.
-    pub(super) fn is_chip(&self) -> bool {
-        self.cause == CauseClass::SlowChip.name()
+    /// Cause if it lies in the stage's only rank, and not in its work.
+    pub(super) fn of_rank(&self) -> Option<CauseClass> {
+        [CauseClass::SlowChip, CauseClass::SlowHost].into_iter().find(|class| class.name() == self.cause)
     }
 
-    /// Time of its kernels per step, for `steps` steps.
+    /// Its time per step relative to the others, for `steps` steps.
     pub(super) fn evidence(&self, steps: f64) -> Evidence {
+        let is_host = self.of_rank() == Some(CauseClass::SlowHost);
         Evidence {
-            name: "kernels that all stages have".to_owned(),
+            name: if is_host { "time without waits" } else { "kernels that all stages have" }.to_owned(),
             own: self.compute as f64 / steps,
             peers: self.peers as f64 / steps,
             unit: "ns",
@@ -80,7 +82,31 @@ pub(super) fn slow_stages(
             slow[at].cause = EITHER;
         }
     }
+    let hosts = lone_slow_hosts(&stages, occupancies, windows);
+    slow.extend(
+        hosts.into_iter().filter(|host| !slow.iter().any(|one| one.stage == host.stage)).collect::<Vec<_>>(),
+    );
     slow
+}
+
+/// Stages of one rank with a slow host, if every stage has one rank.
+fn lone_slow_hosts(stages: &[Stage], occupancies: &[Occupancy], windows: &Windows) -> Vec<SlowStage> {
+    if stages.iter().any(|stage| stage.members.len() != 1) || occupancies.iter().any(|on| on.host_alone) {
+        return Vec::new();
+    }
+    let (from, to) = steps::closed(windows);
+    let steps = || windows.steps.iter().filter(move |step| step.start >= from && step.end <= to);
+    let own: Vec<OwnTime> =
+        stages.iter().map(|stage| OwnTime::of(&occupancies[stage.members[0]], steps())).collect();
+    let found = |(at, stage): (usize, &Stage)| {
+        let others: Vec<OwnTime> =
+            own.iter().enumerate().filter(|other| other.0 != at).map(|other| *other.1).collect();
+        let peers = lone_hosts::usual(own[at], &others)?;
+        let cause = CauseClass::SlowHost.name();
+        let (stage, members) = (stage.number, stage.members.clone());
+        Some(SlowStage { stage, members, compute: own[at].all, peers, cause })
+    };
+    stages.iter().enumerate().filter_map(found).collect()
 }
 
 /// Stages of one rank with longer kernels than the other stages, as (stage, member, kernels), if every stage has one rank.
