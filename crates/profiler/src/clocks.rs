@@ -217,7 +217,8 @@ impl Job {
     }
 }
 
-/// Tests whether the ranks are on several hosts: two of them have different recorded hosts, or devices of one number.
+/// Tests whether the ranks may be on several hosts: two of them have different recorded hosts, or devices of one number. Processes of one host
+/// that see one device each are included: to align them changes nothing but errors of their device clocks.
 fn on_several_hosts(job: &Job) -> bool {
     let identities = || job.members.iter().map(|member| &member.trace.identity);
     let hosts: BTreeSet<&str> = identities().filter_map(|identity| identity.host.as_deref()).collect();

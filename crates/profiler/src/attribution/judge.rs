@@ -100,7 +100,7 @@ fn judge(
 
     let excess: Vec<i64> = (0..job.members.len()).map(|member| at_most(&stretches, member)).collect();
     let (mut slow, links) = slow_groups(joined);
-    let stages = slow_stages((job, names), joined, occupancies, windows);
+    let stages = slow_stages((job, names), joined, &chains, occupancies, windows);
     let evident = beyond(&stretches);
     let mending = Mending {
         chains: &chains,

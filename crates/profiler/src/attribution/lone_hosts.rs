@@ -3,6 +3,7 @@
 //! Responsible for: a rank whose device waits for launches of its host in every step far longer than the devices of the other stages. Where a
 //! stage has no replica, such a host differs from nothing but the other stages. Excludes pauses: they differ from other steps of the rank.
 
+use super::chain::Event;
 use crate::occupancy::Occupancy;
 use crate::windows::StepWindow;
 use railwright_spec::median;
@@ -26,8 +27,8 @@ pub(super) struct OwnTime {
 }
 
 impl OwnTime {
-    pub(super) fn of<'w>(on: &Occupancy, steps: impl Iterator<Item = &'w StepWindow>) -> Self {
-        let spent: Vec<_> = steps.map(|step| on.spent(step.start, step.end)).collect();
+    pub(super) fn of(on: &Occupancy, steps: &[StepWindow]) -> Self {
+        let spent: Vec<_> = steps.iter().map(|step| on.spent(step.start, step.end)).collect();
         let all = spent.iter().map(|one| one.compute + one.copy + one.host + one.late + one.idle).sum();
         let mut hosts: Vec<i64> = spent.iter().map(|one| one.host).collect();
         hosts.sort_unstable();
@@ -36,7 +37,7 @@ impl OwnTime {
     }
 }
 
-/// The rank's own time with the idle time of the other stages until launches, in nanoseconds. `None` if its host is no slower than theirs.
+/// Idle time of the other stages until launches, in nanoseconds. `None` if the rank's host is no slower than theirs.
 pub(super) fn usual(own: OwnTime, others: &[OwnTime]) -> Option<i64> {
     if others.len() < OTHERS {
         return None;
@@ -45,7 +46,18 @@ pub(super) fn usual(own: OwnTime, others: &[OwnTime]) -> Option<i64> {
     let usual = median(&mut idle);
     let excess = own.host as f64 - usual;
     let is_slow = own.host as f64 > FAR * usual && excess > NOTABLE * own.all as f64;
-    is_slow.then(|| own.all - excess.round() as i64)
+    is_slow.then(|| usual.round() as i64)
+}
+
+/// Own time of each event in nanoseconds, with this share of the idle time until launches.
+pub(super) fn with_share(events: &[Event], on: &Occupancy, kept: f64) -> Vec<i64> {
+    let mut previous = events.first().map_or(0, |first| first.time - first.own - first.unknown);
+    let own = |event: &Event| {
+        let since = std::mem::replace(&mut previous, event.time);
+        let idle = on.spent(since, since + event.own + event.unknown).host.min(event.own);
+        event.own - (idle as f64 * (1.0 - kept)).round() as i64
+    };
+    events.iter().map(own).collect()
 }
 
 #[cfg(test)]
@@ -56,7 +68,7 @@ mod tests {
     fn a_host_far_slower_than_those_of_the_other_stages() {
         let own = |host: i64| OwnTime { all: 100_000 + host, host };
         let others = [own(1_000), own(2_000), own(3_000)];
-        assert_eq!(usual(own(42_000), &others), Some(102_000));
+        assert_eq!(usual(own(42_000), &others), Some(2_000));
         assert_eq!(usual(own(7_000), &others), None, "within the differences of stages");
         assert_eq!(usual(own(3_000), &[own(0), own(0)]), None, "less than 3%");
         assert_eq!(usual(own(42_000), &others[..1]), None, "of two, either may be the normal one");

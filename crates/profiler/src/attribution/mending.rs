@@ -47,6 +47,7 @@ impl Mending<'_> {
     pub(super) fn span(&self, without: &[Delay]) -> i64 {
         let mut mended = vec![false; self.chains.events.len()];
         let mut factor = vec![1.0_f64; self.chains.events.len()];
+        let mut replaced: Vec<Option<&[i64]>> = vec![None; self.chains.events.len()];
         let mut faster = vec![1.0_f64; self.joined.matching.communicators.len()];
         for &delay in without {
             match delay {
@@ -57,13 +58,20 @@ impl Mending<'_> {
                 }
                 Delay::Stage(at) => {
                     let stage = &self.stages[at];
-                    stage.members.iter().for_each(|&member| factor[member] = stage.usual());
+                    for &member in &stage.members {
+                        if stage.own.is_empty() {
+                            factor[member] = stage.usual();
+                        } else {
+                            replaced[member] = Some(&stage.own);
+                        }
+                    }
                 }
             }
         }
         let own = |member: usize, place: usize| {
             let measured = self.chains.events[member][place].own;
             let own = if mended[member] { self.usual[member][place] } else { measured };
+            let own = replaced[member].and_then(|list| list.get(place)).map_or(own, |&other| own.min(other));
             if factor[member] < 1.0 { (own as f64 * factor[member]).round() as i64 } else { own }
         };
         let transfer = |member: usize, place: usize| {
