@@ -1,6 +1,6 @@
 //! Profiles of real traces, two of them compared, and invalid inputs.
 
-use crate::support::{json, run, transcript};
+use crate::support::{Folder, json, run, transcript};
 
 const TRACES: &str = "../../../../fixtures/traces";
 const CURRENT: &str = "../../../../fixtures/traces/modded_nanogpt_h100/ab/current-rank0.json.gz";
@@ -237,6 +237,29 @@ fn a_rank_cut_short_costs_itself() {
     // Host rows are not read as device rows: the kernels are kernels.
     let kernels = value["kernels"].as_array().expect("kernels");
     assert!(kernels.iter().all(|k| !k["name"].as_str().unwrap_or("aten::").starts_with("aten::")));
+}
+
+#[test]
+fn a_truncated_trace_is_reported_above_the_breakdown() {
+    let of = format!("{}/tests/inputs/{TRACES}/param_dlrm_8r", env!("CARGO_MANIFEST_DIR"));
+    for (left, words) in
+        [(0.9, "is truncated: its end is missing from this report"), (0.1, "is truncated before them")]
+    {
+        let folder = Folder::new("truncated");
+        for entry in std::fs::read_dir(&of).expect("traces") {
+            let path = entry.expect("a file").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let mut bytes = std::fs::read(&path).expect("bytes");
+            if name.starts_with("worker3") {
+                bytes.truncate((bytes.len() as f64 * left) as usize);
+            }
+            folder.put(&name, &bytes);
+        }
+        let text = run(&["profile", &folder.at("")]).stdout;
+        let (head, _) = text.split_once("step breakdown").expect("a breakdown");
+        let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(head.contains("worker3") && head.contains(words), "{head}");
+    }
 }
 
 #[test]

@@ -12,17 +12,25 @@ use crate::{Job, RankTrace};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Maximum difference of clocks that may share a host's clock, in nanoseconds: device clocks of processes on one host differed by up to 71
 /// microseconds.
 pub const ONE_HOST: i64 = 100_000;
+
+/// Minimum offset between hosts that is no scatter of the ends of collectives, as a multiple of that scatter.
+const SIGNIFICANT: i64 = 4;
+
+/// Resolution of recorded times, in nanoseconds: many recorders write microseconds.
+const RESOLUTION: i64 = 1_000;
 
 /// Treatment of the ranks' clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockPolicy {
-    /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise align them.
+    /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise align them. Clocks of several
+    /// hosts must agree within the scatter of the ends of collectives.
     #[default]
     Auto,
     /// Align them always.
@@ -100,11 +108,11 @@ impl Clocks {
         let clocks = solve::solve(job, matching);
         let spread = spread(clocks.iter());
         let mut found = Self { clocks, applied: false, reason: String::new(), spread };
-        (found.applied, found.reason) = found.decide(matching, policy);
+        (found.applied, found.reason) = found.decide(matching, policy, on_several_hosts(job));
         found
     }
 
-    fn decide(&self, matching: &Matching, policy: ClockPolicy) -> (bool, String) {
+    fn decide(&self, matching: &Matching, policy: ClockPolicy, several_hosts: bool) -> (bool, String) {
         let spread = micro(self.spread);
         let tied = self.clocks.iter().filter(|clock| clock.collectives > 0).count();
         if tied < 2 {
@@ -122,8 +130,11 @@ impl Clocks {
             ClockPolicy::Align => (true, format!("clocks differed by up to {spread} and were aligned")),
             ClockPolicy::Auto => {
                 let usual = usual_duration(matching);
-                if self.spread <= ONE_HOST && self.spread <= usual / 10 && drift <= ONE_HOST as f64 {
-                    (false, self.agreement_text())
+                // Hosts have clocks of their own: any offset that the ends of collectives show is one.
+                let scatter = self.clocks.iter().map(|clock| clock.residual).max().unwrap_or(0);
+                let most = if several_hosts { SIGNIFICANT * scatter.max(RESOLUTION) } else { ONE_HOST };
+                if self.spread <= most.min(usual / 10) && drift <= ONE_HOST as f64 {
+                    (false, self.agreement_text(several_hosts))
                 } else {
                     (true, format!("clocks differed by up to {spread} and were aligned"))
                 }
@@ -137,13 +148,14 @@ impl Clocks {
     }
 
     /// Clocks that agree, except those that violate causality.
-    fn agreement_text(&self) -> String {
+    fn agreement_text(&self, several_hosts: bool) -> String {
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         let whose = if out.len() == 1 { "whose clock is" } else { "whose clocks are" };
         let out_of_keeping = format!("{}, {whose} inconsistent with causality", human::ranks(&out));
         let causal = || self.clocks.iter().filter(|clock| !clock.is_acausal());
         let within = micro(spread(causal()));
         match (out.len(), causal().count()) {
+            (0, _) if several_hosts => format!("clocks agree within {within}: times are as recorded"),
             (0, _) => format!("clocks agree within {within}, as on one host: times are as recorded"),
             (_, 0 | 1) => {
                 format!("clock offsets of {out_of_keeping} are unknown: times are as recorded")
@@ -203,6 +215,16 @@ impl Job {
             clocks.align_trace(at, &mut member.trace);
         }
     }
+}
+
+/// Tests whether the ranks may be on several hosts: two of them have different recorded hosts, or devices of one number. Processes of one host
+/// that see one device each are included: to align them changes nothing but errors of their device clocks.
+fn on_several_hosts(job: &Job) -> bool {
+    let identities = || job.members.iter().map(|member| &member.trace.identity);
+    let hosts: BTreeSet<&str> = identities().filter_map(|identity| identity.host.as_deref()).collect();
+    let devices: Vec<u32> = identities().filter_map(|identity| identity.device).collect();
+    let different: BTreeSet<u32> = devices.iter().copied().collect();
+    hosts.len() > 1 || different.len() < devices.len()
 }
 
 /// Largest offset between clocks, in nanoseconds.

@@ -167,6 +167,9 @@ const EXPLAINED: f64 = 0.5;
 /// Maximum number of names listed to reach that share; the others are one line.
 const LISTED: usize = 6;
 
+/// Share of a cost below which a name is no evidence for it.
+const NEGLIGIBLE: f64 = 0.005;
+
 /// Maximum number of kernels in the subject of a finding.
 const LEADING: usize = 3;
 
@@ -186,8 +189,23 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
         let cost = |finding: &Finding| finding.cost.unwrap_or(-1.0);
         cost(b).total_cmp(&cost(a)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.message.cmp(&b.message))
     });
+    put_causes_first(&mut found);
     let joint = joint::joint(context, &mut found);
     (found, joint)
+}
+
+/// Moves varying steps behind the host pauses that explain them: only the pauses have a cause and a remedy.
+fn put_causes_first(found: &mut [Finding]) {
+    let at = |id: &str| found.iter().position(|finding| finding.id == id);
+    let Some((symptom, cause)) =
+        at("varying-steps").zip(at("host-pauses")).filter(|(symptom, cause)| symptom < cause)
+    else {
+        return;
+    };
+    let cost = |at: usize| found[at].cost.unwrap_or(0.0);
+    if cost(cause) >= EXPLAINED * cost(symptom) {
+        found[symptom..=cause].rotate_left(1);
+    }
 }
 
 /// A finding with the certainty that its evidence supports. `None` if the evidence explains too little of the cost.
@@ -263,6 +281,11 @@ impl<'a> Context<'a> {
         ranks.into_iter().filter_map(|rank| Some(self.health?.remarks(rank))).flatten().collect()
     }
 
+    /// A number of occurrences per rank and step, for a sentence.
+    fn per_step(&self, count: u64) -> String {
+        human::whole((count as f64 / self.samples()).round() as u64)
+    }
+
     /// A time as a share of the step (0 to 1).
     pub fn share(&self, time: f64) -> f64 {
         if self.step() > 0.0 { time / self.step() } else { 0.0 }
@@ -306,7 +329,9 @@ impl<'a> Context<'a> {
         let per_step = |all: i64| time(all as f64 / self.samples());
         let (mut lines, mut listed) = (Vec::new(), 0_i64);
         for (name, of_name) in &all {
-            if lines.len() >= count && (listed as f64 >= EXPLAINED * sum as f64 || lines.len() >= LISTED) {
+            let enough =
+                lines.len() >= count && (listed as f64 >= EXPLAINED * sum as f64 || lines.len() >= LISTED);
+            if enough || !lines.is_empty() && (*of_name as f64) < NEGLIGIBLE * sum as f64 {
                 break;
             }
             lines.push(format!("{}: {} per step", short(name), per_step(*of_name)));
@@ -314,7 +339,11 @@ impl<'a> Context<'a> {
         }
         if (listed as f64) < EXPLAINED * sum as f64 {
             let others = all.len() - lines.len();
-            lines.push(format!("{others} others: {} per step", per_step(sum - listed)));
+            lines.push(format!(
+                "{} others: {} per step",
+                human::whole(others as u64),
+                per_step(sum - listed)
+            ));
         }
         lines
     }

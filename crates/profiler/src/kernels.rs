@@ -148,6 +148,11 @@ mod tests {
             ("triton_red_fused__log_softmax_div_mul_prepare_softmax_online_sigmoid_view_31", Loss),
             ("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int>", Copy),
             ("void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, float>", Optimizer),
+            ("void multi_tensor_apply_kernel<TensorListMetadata<2>, CopyFunctor<int, long, 2, 1, 1>>", Copy),
+            (
+                "void multi_tensor_apply_kernel<TensorListMetadata<2>, UnaryOpFunctor<long>, at::native::Copy<long>>",
+                Copy,
+            ),
             ("XXT_kernel", Optimizer),
             (
                 "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",

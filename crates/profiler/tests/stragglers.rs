@@ -75,7 +75,20 @@ fn planted_faults_are_named_with_their_costs() {
         let [named] = report.culprits.as_slice() else { panic!("{name}: {:?}", report.culprits) };
         assert_eq!((named.kind, &named.ranks, named.cause), (kind, &ranks, cause), "{name}");
         assert!((named.cost_s / cost_s - 1.0).abs() < 0.15, "{name}: {} s for {cost_s} s", named.cost_s);
+        let saved = report.step_time - report.step_time_without;
+        assert!(saved >= 0.99e9 * named.cost_s, "{name}: {saved} ns for {} s", named.cost_s);
     }
+}
+
+/// Its host is slow in all steps: it differs from the other stages alone. The cost is too low by up to 30%: the order of launches is not
+/// replayed.
+#[test]
+fn a_slow_host_of_a_stage_without_replicas_is_named() {
+    let report = report("simulated/lone_host");
+    assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
+    let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+    assert_eq!((named.kind, named.ranks.as_slice(), named.cause), (Kind::Rank, &[2][..], "slow host"));
+    assert!((0.7..1.05).contains(&(named.cost_s / 17.865e-3)), "{} s", named.cost_s);
 }
 
 /// A rank of another stage, or a partner of the same one, is not recorded: the true cost is within the bound.

@@ -26,9 +26,10 @@ use railwright_profiler::job::Family;
 use railwright_profiler::origins::By;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
-use railwright_profiler::profile::Report;
+use railwright_profiler::profile::{Repair, Report};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::timeline::{self, Question};
+use railwright_profiler::trace::DamageKind;
 use railwright_profiler::view::Tables;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -304,6 +305,28 @@ impl Shown {
         if !verdict.is_empty() {
             document.spans(verdict);
         }
+        if let Some(cut) = self.truncated() {
+            document.paragraph(Cell::new(cut, Tone::Doubtful));
+        }
+    }
+
+    /// Files of which the report below lacks the end, or everything.
+    fn truncated(&self) -> Option<String> {
+        if let Some(skipped) = self.report.warnings.iter().find(|warning| warning.id == "trace-no-device") {
+            return Some(skipped.message.clone());
+        }
+        let is_cut = |repair: &&Repair| repair.kind == DamageKind::Truncated;
+        let mut files: Vec<&str> =
+            self.report.repairs.iter().filter(is_cut).map(|repair| repair.file.as_str()).collect();
+        files.dedup();
+        let first = files.first()?.rsplit('/').next().unwrap_or_default();
+        Some(match files.len() - 1 {
+            0 => format!("{first} is truncated: its end is missing from this report"),
+            more => format!(
+                "{first} and {} are truncated: their ends are missing from this report",
+                human::several(more as u64, "other file")
+            ),
+        })
     }
 
     /// The largest part that is not the model's own arithmetic.

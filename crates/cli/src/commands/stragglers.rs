@@ -81,7 +81,7 @@ impl Answer for Stragglers {
         document.pairs(vec![
             ("step", Cell { text: format!("{}{steps}", step.text), ..step }),
             (
-                "with all ranks at the speed of their peers",
+                without(report),
                 report.bounds_only.as_ref().map_or_else(
                     || time(report.step_time_without),
                     |reason| Cell::new(format!("unknown: {reason}"), Tone::Plain),
@@ -186,6 +186,15 @@ fn named(document: &mut Document, report: &StragglerReport) {
         report.culprits.iter().map(|named| row(what(named), named.cause, named.cost_s * 1e9)).collect();
     rows.push(row("together".to_owned(), "", report.joint()));
     document.table(Table { columns, rows });
+}
+
+/// Row of the step time without delays: of ranks, and of links and stages if one is slow.
+fn without(report: &StragglerReport) -> &'static str {
+    if report.culprits.iter().all(|named| named.kind == Kind::Rank) {
+        "with all ranks at the speed of their peers"
+    } else {
+        "with ranks, links and stages at the speed of their peers"
+    }
 }
 
 /// Replay error: the resolution of its costs.

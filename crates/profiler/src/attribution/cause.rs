@@ -1,15 +1,12 @@
 //! Cause of a rank's lateness.
 //!
-//! Responsible for: the excess of a late rank over its peers, in the intervals that delayed others, and its class with three numbers.
-//! Without sufficient evidence the class is unknown. "More work" is decided by whole steps: an interval begins at the last wait. Where
-//! collectives overlap compute, the peers ran some kernels before that wait. The late rank did not wait, so its interval contains them.
+//! Responsible for: the class of the excess of a late rank over its peers, with three numbers. Without sufficient evidence the class is
+//! unknown. "More work" is decided by whole steps: an interval begins at the last wait. Where collectives overlap compute, the peers ran
+//! some kernels before that wait. The late rank did not wait, so its interval contains them.
 
-use super::peers::Stretches;
-use super::stretch::Stretch;
-use crate::occupancy::{Occupancy, Spent};
-use crate::windows::{StepWindow, Windows};
+use super::compared::{Compared, Whole};
+use crate::occupancy::Spent;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A class of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -70,113 +67,6 @@ pub struct Evidence {
     pub peers: f64,
     /// Unit: `ns` for a time per step, empty for counts and ratios.
     pub unit: &'static str,
-}
-
-/// Sums over intervals, of a rank and of its peers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Compared {
-    pub own: Spent,
-    pub peers: Spent,
-    /// Number of intervals with peers.
-    pub stretches: u32,
-}
-
-/// Sums the selected intervals of a member and those of its peers.
-pub(super) fn compared(
-    member: usize,
-    stretches: &Stretches,
-    occupancies: &[Occupancy],
-    wanted: &dyn Fn(&Stretch) -> bool,
-) -> Compared {
-    let mut sum = Compared::default();
-    for stretch in stretches.lists[member].iter().filter(|stretch| wanted(stretch)) {
-        let own = occupancies[member].spent(stretch.from, stretch.to);
-        let others: Vec<Spent> = stretches
-            .others(stretch, 16)
-            .map(|peer| occupancies[peer.member as usize].spent(peer.from, peer.to))
-            .collect();
-        let Some(peers) = middle(&others) else { continue };
-        add(&mut sum.own, &own);
-        add(&mut sum.peers, &peers);
-        sum.stretches += 1;
-    }
-    sum
-}
-
-/// Lower median of each part; `None` without peers.
-fn middle(others: &[Spent]) -> Option<Spent> {
-    let at = others.len().checked_sub(1)? / 2;
-    let of = |get: fn(&Spent) -> i64| {
-        let mut values: Vec<i64> = others.iter().map(get).collect();
-        *values.select_nth_unstable(at).1
-    };
-    Some(Spent {
-        compute: of(|s| s.compute),
-        exposed: of(|s| s.exposed),
-        copy: of(|s| s.copy),
-        host: of(|s| s.host),
-        late: of(|s| s.late),
-        idle: of(|s| s.idle),
-        kernels: of(|s| s.kernels),
-    })
-}
-
-/// A comparison of whole steps.
-pub(super) struct Whole {
-    compared: Compared,
-    steps: usize,
-    /// Excess of the member's intervals in these steps over its peers, in nanoseconds. A cause must explain it.
-    excess: i64,
-}
-
-/// Comparison by whole steps. Selects steps in which the given intervals of a member exceed those of its peers by at least a quarter of the
-/// worst step. The peers contribute the same steps.
-pub(super) fn compared_steps(
-    member: usize,
-    stretches: &Stretches,
-    occupancies: &[Occupancy],
-    windows: &Windows,
-    wanted: &dyn Fn(&Stretch) -> bool,
-) -> Whole {
-    let mut peers: BTreeSet<usize> = BTreeSet::new();
-    let mut excess: BTreeMap<usize, i64> = BTreeMap::new();
-    for stretch in stretches.lists[member].iter().filter(|stretch| wanted(stretch)) {
-        let Some(column) = stretch.column else { continue };
-        if peers.len() < 16 {
-            let others = stretches.columns[column as usize].iter().map(|at| at.0 as usize);
-            peers.extend(others.filter(|&other| other != member).take(16));
-        }
-        // The end of a step belongs to the step.
-        let step = windows.steps.partition_point(|step| step.end < stretch.to);
-        if step < windows.steps.len() {
-            *excess.entry(step).or_default() += stretch.own - stretch.usual;
-        }
-    }
-    let worst = excess.values().copied().max().unwrap_or(0);
-    let mut whole = Whole { compared: Compared::default(), steps: 0, excess: 0 };
-    for (step, excess) in excess.into_iter().filter(|&(_, excess)| excess.saturating_mul(4) >= worst) {
-        let window = &windows.steps[step];
-        let spent = |member: usize, window: &StepWindow| occupancies[member].spent(window.start, window.end);
-        let others: Vec<Spent> =
-            peers.iter().filter(|&&peer| window.holds(peer)).map(|&peer| spent(peer, window)).collect();
-        let Some(usual) = middle(&others).filter(|_| window.holds(member)) else { continue };
-        add(&mut whole.compared.own, &spent(member, window));
-        add(&mut whole.compared.peers, &usual);
-        whole.compared.stretches += 1;
-        whole.steps += 1;
-        whole.excess += excess;
-    }
-    whole
-}
-
-fn add(sum: &mut Spent, other: &Spent) {
-    sum.compute += other.compute;
-    sum.exposed += other.exposed;
-    sum.copy += other.copy;
-    sum.host += other.host;
-    sum.late += other.late;
-    sum.idle += other.idle;
-    sum.kernels += other.kernels;
 }
 
 /// Class supported by a comparison, with its three numbers (times per step, for `steps` steps). `from_host` is true without a device. If

@@ -3,7 +3,8 @@
 //! Responsible for: their selection, and the cost, cause and worst intervals of each. Does not decide which of them the verdict names.
 
 use super::blame::Charges;
-use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
+use super::cause::{CauseClass, Evidence, class};
+use super::compared::{compared, compared_steps};
 use super::measured::Measured;
 use super::mending::Delay;
 use super::paced::paced;
@@ -22,8 +23,8 @@ const REPLAYED: usize = 12;
 /// Number of listed intervals of a rank.
 const MOMENTS: usize = 5;
 
-/// Members to replay: those with the largest charged waits, those with the largest own delays, which others may hide, and slow chips of
-/// single stages.
+/// Members to replay: those with the largest charged waits, those with the largest own delays, which others may hide, and slow
+/// ranks of single stages.
 pub(super) fn candidates(charges: &Charges, excess: &[i64], stages: &[SlowStage]) -> Vec<usize> {
     let by = |key: &dyn Fn(usize) -> f64| {
         let mut order: Vec<usize> = (0..excess.len()).collect();
@@ -34,8 +35,9 @@ pub(super) fn candidates(charges: &Charges, excess: &[i64], stages: &[SlowStage]
     let late = order.split_off(order.len().min(REPLAYED));
     let longest = by(&|m| excess[m] as f64);
     order.extend(longest.into_iter().take(REPLAYED).filter(|member| late.contains(member)));
-    let chips = stages.iter().filter(|stage| stage.is_chip()).flat_map(|stage| stage.members.clone());
-    let unlisted: Vec<usize> = chips.filter(|member| !order.contains(member)).collect();
+    let alone =
+        stages.iter().filter(|stage| stage.of_rank().is_some()).flat_map(|stage| stage.members.clone());
+    let unlisted: Vec<usize> = alone.filter(|member| !order.contains(member)).collect();
     order.extend(unlisted);
     order
 }
@@ -92,10 +94,10 @@ impl Measured<'_> {
             evidence.insert(0, launches);
             evidence.truncate(3);
         }
-        let mut chips = self.mending.stages.iter().filter(|stage| stage.is_chip());
-        if let Some(chip) = chips.find(|stage| stage.members == [member]) {
-            cause = CauseClass::SlowChip;
-            evidence.insert(0, chip.evidence(count));
+        let mut alone = self.mending.stages.iter().filter(|stage| stage.members == [member]);
+        if let Some((class, stage)) = alone.find_map(|stage| Some((stage.of_rank()?, stage))) {
+            cause = class;
+            evidence.insert(0, stage.evidence(count));
             evidence.truncate(3);
         }
         (cause, evidence)

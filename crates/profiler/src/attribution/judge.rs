@@ -100,7 +100,7 @@ fn judge(
 
     let excess: Vec<i64> = (0..job.members.len()).map(|member| at_most(&stretches, member)).collect();
     let (mut slow, links) = slow_groups(joined);
-    let stages = slow_stages((job, names), joined, occupancies, windows);
+    let stages = slow_stages((job, names), joined, &chains, occupancies, windows);
     let evident = beyond(&stretches);
     let mending = Mending {
         chains: &chains,
@@ -129,6 +129,9 @@ fn judge(
     let order = candidates(&charges, &excess, &stages);
     let mut culprits: Vec<Culprit> = order.iter().map(|&member| measured.culprit(member)).collect();
     let found = measured.found(&order, (noise * count) as i64);
+    let everyone = (0..job.members.len()).map(Delay::Member);
+    let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
+    let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
     let mut named = measured.named(&found, &culprits, bounded);
     if let Some(lengths) = measured.of_lengths(&named, without, bounded, workers) {
         named = vec![lengths];
@@ -161,7 +164,7 @@ fn judge(
         world_size_known: job.world_size_known,
         steps: windows.steps.len().max(1) as u32,
         step_time,
-        step_time_without: (without as f64 / count).min(step_time),
+        step_time_without: (without_all as f64 / count).min(step_time),
         noise,
         replay_error,
         bounds_only,
@@ -175,7 +178,7 @@ fn judge(
         slow_groups: slow.into_iter().map(|found| found.1).take(20).collect(),
         slow_stages: stages
             .iter()
-            .filter(|stage| !stage.is_chip())
+            .filter(|stage| stage.of_rank().is_none())
             .map(|stage| stage.members.iter().map(|&member| job.members[member].rank).collect())
             .collect(),
         clocks: joined.clocks.clone(),

@@ -17,12 +17,15 @@ pub(super) struct Launch {
     pub step: u64,
 }
 
-/// Communications of a member with unrecorded ranks only, as indices among its parts, each with the shortest duration of its kind in
-/// nanoseconds. Empty if all ranks of the job were recorded.
+/// Communications of a member with unrecorded ranks only, as indices among its parts, each with the shortest duration of its kind and size
+/// (within a factor of two) in nanoseconds. Empty if all ranks of the job were recorded.
 pub(super) fn with_unrecorded(joined: &Joined, member: usize) -> Vec<(usize, i64)> {
     let (parts, of) = (&joined.matching.parts[member], &joined.matching.of[member]);
     let alone = (0..parts.len()).filter(|&at| is_alone(joined, &parts[at], of[at])).collect::<Vec<_>>();
-    let kind = |at: usize| (parts[at].group, parts[at].operation, parts[at].bytes, parts[at].peer);
+    let kind = |at: usize| {
+        let size = parts[at].bytes.and_then(u64::checked_ilog2);
+        (parts[at].group, parts[at].operation, size, parts[at].peer)
+    };
     let mut shortest: BTreeMap<_, i64> = BTreeMap::new();
     for &at in &alone {
         let least = shortest.entry(kind(at)).or_insert(i64::MAX);

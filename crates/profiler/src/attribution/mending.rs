@@ -47,6 +47,7 @@ impl Mending<'_> {
     pub(super) fn span(&self, without: &[Delay]) -> i64 {
         let mut mended = vec![false; self.chains.events.len()];
         let mut factor = vec![1.0_f64; self.chains.events.len()];
+        let mut replaced: Vec<Option<&[i64]>> = vec![None; self.chains.events.len()];
         let mut faster = vec![1.0_f64; self.joined.matching.communicators.len()];
         for &delay in without {
             match delay {
@@ -57,13 +58,20 @@ impl Mending<'_> {
                 }
                 Delay::Stage(at) => {
                     let stage = &self.stages[at];
-                    stage.members.iter().for_each(|&member| factor[member] = stage.usual());
+                    for &member in &stage.members {
+                        if stage.own.is_empty() {
+                            factor[member] = stage.usual();
+                        } else {
+                            replaced[member] = Some(&stage.own);
+                        }
+                    }
                 }
             }
         }
         let own = |member: usize, place: usize| {
             let measured = self.chains.events[member][place].own;
             let own = if mended[member] { self.usual[member][place] } else { measured };
+            let own = replaced[member].and_then(|list| list.get(place)).map_or(own, |&other| own.min(other));
             if factor[member] < 1.0 { (own as f64 * factor[member]).round() as i64 } else { own }
         };
         let transfer = |member: usize, place: usize| {
@@ -87,8 +95,9 @@ impl Mending<'_> {
                 all.push(delay);
                 (self.span(&all), delay)
             };
-            let open =
-                candidates.iter().filter(|delay| !mended.contains(delay) && self.is_evident(**delay, least));
+            let open = candidates
+                .iter()
+                .filter(|delay| !self.is_mended(**delay, &mended) && self.is_evident(**delay, least));
             let Some((next, delay)) = open.map(with).min_by_key(|found| found.0) else { break };
             if span - next <= least {
                 break;
@@ -98,6 +107,17 @@ impl Mending<'_> {
             span = next;
         }
         named
+    }
+
+    /// Tests whether a delay, or that of the same rank as the only one of its stage, is among the given ones.
+    fn is_mended(&self, delay: Delay, mended: &[Delay]) -> bool {
+        let of_stage = |one: &Delay| match (*one, delay) {
+            (Delay::Stage(at), Delay::Member(member)) | (Delay::Member(member), Delay::Stage(at)) => {
+                self.stages[at].of_rank().is_some() && self.stages[at].members == [member]
+            }
+            _ => false,
+        };
+        mended.contains(&delay) || mended.iter().any(of_stage)
     }
 
     /// Tests whether a delay is no jitter of a rank.

@@ -69,7 +69,7 @@ impl Measured<'_> {
             [Delay::Stage(at)] => {
                 let stage = &self.mending.stages[at];
                 let ranks = self.ranks_of(stage.members.iter().copied());
-                if stage.is_chip() {
+                if stage.of_rank().is_some() {
                     of(Kind::Rank, ranks, stage.cause)
                 } else {
                     Named { stage: Some(stage.stage), ..of(Kind::Stage, ranks, stage.cause) }

@@ -103,7 +103,7 @@ pub struct StragglerReport {
     /// The mean step, in nanoseconds.
     #[serde(rename = "step_time_ns")]
     pub step_time: f64,
-    /// Step time with all ranks at the median speed of their peers.
+    /// Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
     /// Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step,

@@ -4,8 +4,10 @@
 //! If every stage has one rank, the cause is a slow chip, more work, or either. Does not compare ranks of one stage: see stragglers.
 
 use super::cause::{CauseClass, Evidence};
+use super::chain::Chains;
 use super::lone::{self, Kernels};
-use super::{steps, uneven};
+use super::lone_hosts::OwnTime;
+use super::{lone_hosts, steps, uneven};
 use crate::Job;
 use crate::communication::NameTable;
 use crate::joined::Joined;
@@ -31,8 +33,10 @@ pub(super) struct SlowStage {
     /// Compute time of the stage, and of the median stage, in nanoseconds.
     pub compute: i64,
     pub peers: i64,
-    /// Cause. For a slow chip, the times are those of the kernels that all stages have.
+    /// Cause. For a slow chip, the times are those of the kernels that all stages have; for a slow host, idle times until launches.
     pub cause: &'static str,
+    /// For a slow host: own time of each event with the idle times of the other stages, in nanoseconds.
+    pub own: Vec<i64>,
 }
 
 impl SlowStage {
@@ -41,15 +45,21 @@ impl SlowStage {
         self.peers as f64 / self.compute.max(1) as f64
     }
 
-    /// Tests whether it is a slow chip, not a stage with more work.
-    pub(super) fn is_chip(&self) -> bool {
-        self.cause == CauseClass::SlowChip.name()
+    /// Cause if it lies in the stage's only rank, and not in its work.
+    pub(super) fn of_rank(&self) -> Option<CauseClass> {
+        [CauseClass::SlowChip, CauseClass::SlowHost].into_iter().find(|class| class.name() == self.cause)
     }
 
-    /// Time of its kernels per step, for `steps` steps.
+    /// Its time per step relative to the others, for `steps` steps.
     pub(super) fn evidence(&self, steps: f64) -> Evidence {
+        let is_host = self.of_rank() == Some(CauseClass::SlowHost);
         Evidence {
-            name: "kernels that all stages have".to_owned(),
+            name: if is_host {
+                "idle until the host launches, in the median step"
+            } else {
+                "kernels that all stages have"
+            }
+            .to_owned(),
             own: self.compute as f64 / steps,
             peers: self.peers as f64 / steps,
             unit: "ns",
@@ -60,6 +70,7 @@ impl SlowStage {
 pub(super) fn slow_stages(
     (job, names): (&Job, &NameTable),
     joined: &Joined,
+    chains: &Chains,
     occupancies: &[Occupancy],
     windows: &Windows,
 ) -> Vec<SlowStage> {
@@ -75,12 +86,41 @@ pub(super) fn slow_stages(
                 compute: longer.own,
                 peers: longer.usual,
                 cause: CauseClass::SlowChip.name(),
+                own: Vec::new(),
             });
         } else if let Some(at) = at {
             slow[at].cause = EITHER;
         }
     }
+    let hosts = lone_slow_hosts(&stages, chains, occupancies, windows);
+    slow.extend(
+        hosts.into_iter().filter(|host| !slow.iter().any(|one| one.stage == host.stage)).collect::<Vec<_>>(),
+    );
     slow
+}
+
+/// Stages of one rank with a slow host, if every stage has one rank.
+fn lone_slow_hosts(
+    stages: &[Stage],
+    chains: &Chains,
+    occupancies: &[Occupancy],
+    windows: &Windows,
+) -> Vec<SlowStage> {
+    if stages.iter().any(|stage| stage.members.len() != 1) || occupancies.iter().any(|on| on.host_alone) {
+        return Vec::new();
+    }
+    let own: Vec<OwnTime> =
+        stages.iter().map(|stage| OwnTime::of(&occupancies[stage.members[0]], &windows.steps)).collect();
+    let found = |(at, stage): (usize, &Stage)| {
+        let others: Vec<OwnTime> =
+            own.iter().enumerate().filter(|other| other.0 != at).map(|other| *other.1).collect();
+        let (compute, peers) = (own[at].host, lone_hosts::usual(own[at], &others)?);
+        let (member, cause) = (stage.members[0], CauseClass::SlowHost.name());
+        let kept = peers as f64 / compute.max(1) as f64;
+        let own = lone_hosts::with_share(&chains.events[member], &occupancies[member], kept);
+        Some(SlowStage { stage: stage.number, members: vec![member], compute, peers, cause, own })
+    };
+    stages.iter().enumerate().filter_map(found).collect()
 }
 
 /// Stages of one rank with longer kernels than the other stages, as (stage, member, kernels), if every stage has one rank.
@@ -142,6 +182,7 @@ fn above_median(stages: &[Stage]) -> Vec<SlowStage> {
         compute: stage.compute,
         peers,
         cause: IMBALANCE,
+        own: Vec::new(),
     };
     stages.iter().filter(slow).map(stage).collect()
 }

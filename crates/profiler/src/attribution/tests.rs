@@ -1,7 +1,7 @@
 //! Straggler attribution of jobs with known faults.
 
 use super::chain::Chains;
-use super::replay::replay;
+use super::replay::{Unrecorded, replay, replay_with};
 use super::*;
 use crate::Job;
 use crate::communication::NameTable;
@@ -46,6 +46,20 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
     }
     assert_eq!(chains.order.len(), joined.matching.collectives.len());
     assert_eq!(replayed.span, chains.span.1 - chains.span.0);
+}
+
+/// The last rank is late by 20 ms and not recorded: the wait of its partner is known to be no work of its own.
+#[test]
+fn waits_for_an_unrecorded_rank_are_removed_if_it_is_prompt() {
+    let mut job = Synthetic { tensor: 2, data: 2, stalls: vec![(3, 2, 20_000_000)], ..plan() }.job();
+    job.members.pop();
+    let (_, joined, chains) = chains_of(job);
+    let own = |member: usize, place: usize| chains.events[member][place].own;
+    let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
+    let span = |unrecorded| replay_with(&chains, &joined, &own, &transfer, unrecorded).span;
+    let (measured, prompt) = (span(Unrecorded::Measured), span(Unrecorded::Prompt));
+    assert_eq!(measured, chains.span.1 - chains.span.0);
+    assert!((19_000_000..22_000_000).contains(&(measured - prompt)), "{measured} {prompt}");
 }
 
 #[test]

@@ -75,6 +75,30 @@ fn clocks_of_one_host_stay_unless_it_matters() {
     assert!(join(&mut short, &options).clocks.applied);
 }
 
+/// Two ranks have a device 0 each: they are on two hosts, whose clocks are 54 us apart.
+#[test]
+fn clocks_of_several_hosts_are_aligned_to_what_collectives_show() {
+    let plan = || Synthetic { compute: 3_000_000, transfer: 1_000_000, ..Synthetic::default() };
+    let on = |hosts: u32, offset: i64| {
+        let mut job = plan().job();
+        for (at, member) in job.members.iter_mut().enumerate() {
+            let per_host = 4 / hosts;
+            member.trace.identity.device = Some(at as u32 % per_host);
+            if at as u32 >= per_host {
+                move_clock(&mut member.trace, offset, 0.0);
+            }
+        }
+        join(&mut job, &JoinOptions::default()).clocks
+    };
+    let one = on(1, 0);
+    assert!(!one.applied && one.reason.contains("as on one host"), "{}", one.reason);
+    let apart = on(2, 54_000);
+    assert!(apart.applied, "{}", apart.reason);
+    assert!((apart.clocks[2].offset - apart.clocks[0].offset - 54_000).abs() < 1_000, "{:?}", apart.clocks);
+    let synchronized = on(2, 0);
+    assert!(!synchronized.applied && !synchronized.reason.contains("host"), "{}", synchronized.reason);
+}
+
 #[test]
 fn ranks_without_a_common_collective_are_on_separate_times() {
     let mut job = replicate(&Synthetic::default().job(), 2);
@@ -115,7 +139,7 @@ fn clocks_that_violate_causality_are_not_called_consistent() {
     };
     let of = |clocks: Vec<RankClock>| {
         let clocks = Clocks { clocks, ..Clocks::default() };
-        (clocks.agreement_text(), clocks.warnings().first().map(|warning| warning.message.clone()))
+        (clocks.agreement_text(false), clocks.warnings().first().map(|warning| warning.message.clone()))
     };
     let (text, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, Some(20_000))]);
     assert_eq!((text.contains("agree within 9.00 us, as"), doubt), (true, None));

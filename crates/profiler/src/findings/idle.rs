@@ -9,6 +9,7 @@ use crate::profile::{Explained, Finding, Subject};
 use crate::trace::Source;
 use crate::view::Role;
 use crate::waterfall::Label;
+use railwright_spec::human;
 use railwright_step::columns::Class;
 
 pub(super) struct IdleCause {
@@ -25,6 +26,9 @@ pub(super) struct IdleCause {
 /// Minimum number of listed frames; more are listed until they cover half of the cost.
 const FEWEST: usize = 3;
 const MOST: usize = 8;
+
+/// Minimum share of a cause on the rank that is named for it: of thousands of ranks, the first has next to nothing.
+const NOTABLE: f64 = 0.05;
 
 /// A rule for each cause; `joint` has their labels.
 pub(super) const IDLE: [IdleCause; 14] = [
@@ -277,7 +281,7 @@ impl Rule for IdleCause {
                 "{}: {} per step in {} gaps, longest {}",
                 place(row),
                 time(row.mean_ns),
-                row.count,
+                human::whole(row.count),
                 time(row.longest_ns as f64)
             )
         };
@@ -393,7 +397,7 @@ fn kernels(context: &Context<'_>) -> String {
     let kernels = context.kernels().filter(|(k, _)| k.role == Role::Compute);
     let (count, duration) = kernels.fold((0, 0), |(n, d), (k, _)| (n + k.count, d + k.duration));
     let mean = duration as f64 / count.max(1) as f64;
-    format!("{:.0} {} per step, {} on average", count as f64 / context.samples(), context.work(), time(mean))
+    format!("{} {} per step, {} on average", context.per_step(count), context.work(), time(mean))
 }
 
 /// The rank with most of a cause, if it has far more than its share, with its line of evidence.
@@ -408,7 +412,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String)> {
         .map(|rank| (of(rank), rank.rank))
         .max_by_key(|&(time, rank)| (time, std::cmp::Reverse(rank)))?;
     let share = most as f64 / all.max(1) as f64;
-    (ranks.len() > 1 && share * ranks.len() as f64 > 1.5)
+    (ranks.len() > 1 && share * ranks.len() as f64 > 1.5 && share > NOTABLE)
         .then(|| (rank, format!("rank {rank}: {} of it", percent(share))))
 }
 

@@ -74,14 +74,10 @@ impl Rule for SmallKernels {
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(names.iter().copied())),
-            evidence: [format!(
-                "{:.0} such gaps per step, {} in total",
-                count as f64 / context.samples(),
-                time(lost)
-            )]
-            .into_iter()
-            .chain(context.costliest(names, 3))
-            .collect(),
+            evidence: [format!("{} such gaps per step, {} in total", context.per_step(count), time(lost))]
+                .into_iter()
+                .chain(context.costliest(names, 3))
+                .collect(),
             advice: "capture the region in a CUDA graph, or fuse it with a compiler".to_owned(),
             ..Finding::default()
         }]

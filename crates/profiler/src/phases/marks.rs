@@ -80,6 +80,11 @@ fn is_on_lists(name: &str) -> bool {
     name.starts_with("aten::_foreach_") && !name.starts_with("aten::_foreach_copy")
 }
 
+/// Tests whether a kernel of lists of tensors only copies them (`aten::_foreach_copy_`); its lowercase name without arguments.
+fn copies_lists(kernel: &str) -> bool {
+    kernel.contains("multi_tensor_apply") && (kernel.contains("copyfunctor<") || kernel.contains("::copy<"))
+}
+
 fn is_checkpoint(name: &str) -> bool {
     name.starts_with("CheckpointFunctionBackward")
         || name.starts_with("CheckpointWithoutOutputFunctionBackward")
@@ -91,8 +96,8 @@ pub(super) fn kernel(name: &str) -> Option<Phase> {
     // A C++ name may contain brackets before those of the arguments.
     let lower = lower.replace("(anonymous namespace)::", "");
     let head = lower.split('(').next().unwrap_or_default();
-    if ["adamfunctor", "fusedadam", "sgdfunctor", "multi_tensor_apply"].iter().any(|word| head.contains(word))
-    {
+    let update = ["adamfunctor", "fusedadam", "sgdfunctor", "multi_tensor_apply"];
+    if update.iter().any(|word| head.contains(word)) && !copies_lists(head) {
         return Some(Phase::Optimizer);
     }
     // Gradients are also clipped, measured and scaled after the backward pass.
@@ -151,6 +156,12 @@ mod tests {
             (
                 "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<int>(int)",
                 Some(Phase::Optimizer),
+            ),
+            (
+                "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous \
+                 namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::UnaryOpFunctor<long, 2, \
+                 1, 1>, at::native::Copy<long, long> >(int)",
+                None,
             ),
             ("void cuComputeGradInput<float, float>(float const*)", Some(Phase::Backward)),
             ("triton_poi_fused_clip_grad_norm_0", None),

@@ -32,6 +32,11 @@ pub(crate) fn cut(name: &str, room: usize, terminal: Terminal) -> String {
     format!("{kept}{}", terminal.either("\u{2026}", "..."))
 }
 
+/// Hours per day: one decimal below a hundred.
+fn hours(amount: f64) -> String {
+    if amount < 99.95 { format!("{amount:.1}") } else { human::whole(amount.round() as u64) }
+}
+
 impl Shown {
     pub(super) fn lines(&self, document: &mut Document) {
         let report = &self.report;
@@ -101,7 +106,7 @@ impl Shown {
                 lines.push(format!("{} of it is counted in other findings", time(finding.shared)).into());
             }
             if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("{hours:.1} {} per day", self.report.hours()).into());
+                lines.push(format!("{} {} per day", self::hours(hours), self.report.hours()).into());
             }
             lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));

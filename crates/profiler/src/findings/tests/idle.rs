@@ -29,6 +29,30 @@ fn synchronising_calls() {
     assert!(the(&found, "synchronisation").evidence[0].starts_with("cudaStreamSynchronize: "));
 }
 
+/// A rank is named for a cause if it has a notable part of it. Of hundreds of ranks, one with three times the usual has one percent.
+#[test]
+fn a_rank_with_a_small_part_of_a_cause_is_no_evidence() {
+    let evidence = |ranks: u32| {
+        let trace = |rank: u32| {
+            let mut recorder = Recorder::new(rank, ranks, &[]);
+            for number in 1..=4 {
+                recorder.step(number, |r| {
+                    r.kernel(GEMM, 5_000 * MICROSECOND);
+                    let busy = if rank == 5 { 900 } else { 300 };
+                    r.host_busy(HostKind::Operator, "python", busy * MICROSECOND);
+                    r.kernel(GEMM, MICROSECOND);
+                });
+            }
+            recorder.done()
+        };
+        the(&context_of((0..ranks).map(trace).collect()), "host-bound").evidence.join("; ")
+    };
+    let few = evidence(8);
+    assert!(few.contains("rank 5: "), "{few}");
+    let many = evidence(300);
+    assert!(!many.contains("rank 5: ") && many.contains("in 1,199 gaps"), "{many}");
+}
+
 #[test]
 fn every_cause_of_idle_time_has_its_finding() {
     for (kind, name, id) in [

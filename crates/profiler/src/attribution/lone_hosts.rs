@@ -1,0 +1,76 @@
+//! Slow hosts of stages with one rank.
+//!
+//! Responsible for: a rank whose device waits for launches of its host in every step far longer than the devices of the other stages. Where a
+//! stage has no replica, such a host differs from nothing but the other stages. Excludes pauses: they differ from other steps of the rank.
+
+use super::chain::Event;
+use crate::occupancy::Occupancy;
+use crate::windows::StepWindow;
+use railwright_spec::median;
+
+/// Minimum number of other stages: of two, the slower one may be either normal or slow.
+const OTHERS: usize = 2;
+
+/// Minimum ratio of the idle time until launches to the median of the other stages: embedding, head and data loading differ by less.
+const FAR: f64 = 4.0;
+
+/// Minimum excess as a share of the rank's own time.
+const NOTABLE: f64 = 0.03;
+
+/// Time of a rank in all steps, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct OwnTime {
+    /// Everything except exposed communication.
+    pub all: i64,
+    /// Idle time until the host launches, if all steps had that of the median one.
+    pub host: i64,
+}
+
+impl OwnTime {
+    pub(super) fn of(on: &Occupancy, steps: &[StepWindow]) -> Self {
+        let spent: Vec<_> = steps.iter().map(|step| on.spent(step.start, step.end)).collect();
+        let all = spent.iter().map(|one| one.compute + one.copy + one.host + one.late + one.idle).sum();
+        let mut hosts: Vec<i64> = spent.iter().map(|one| one.host).collect();
+        hosts.sort_unstable();
+        let usual = hosts.get(hosts.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+        Self { all, host: usual * hosts.len() as i64 }
+    }
+}
+
+/// Idle time of the other stages until launches, in nanoseconds. `None` if the rank's host is no slower than theirs.
+pub(super) fn usual(own: OwnTime, others: &[OwnTime]) -> Option<i64> {
+    if others.len() < OTHERS {
+        return None;
+    }
+    let mut idle: Vec<f64> = others.iter().map(|other| other.host as f64).collect();
+    let usual = median(&mut idle);
+    let excess = own.host as f64 - usual;
+    let is_slow = own.host as f64 > FAR * usual && excess > NOTABLE * own.all as f64;
+    is_slow.then(|| usual.round() as i64)
+}
+
+/// Own time of each event in nanoseconds, with this share of the idle time until launches.
+pub(super) fn with_share(events: &[Event], on: &Occupancy, kept: f64) -> Vec<i64> {
+    let mut previous = events.first().map_or(0, |first| first.time - first.own - first.unknown);
+    let own = |event: &Event| {
+        let since = std::mem::replace(&mut previous, event.time);
+        let idle = on.spent(since, since + event.own + event.unknown).host.min(event.own);
+        event.own - (idle as f64 * (1.0 - kept)).round() as i64
+    };
+    events.iter().map(own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_far_slower_than_those_of_the_other_stages() {
+        let own = |host: i64| OwnTime { all: 100_000 + host, host };
+        let others = [own(1_000), own(2_000), own(3_000)];
+        assert_eq!(usual(own(42_000), &others), Some(2_000));
+        assert_eq!(usual(own(7_000), &others), None, "within the differences of stages");
+        assert_eq!(usual(own(3_000), &[own(0), own(0)]), None, "less than 3%");
+        assert_eq!(usual(own(42_000), &others[..1]), None, "of two, either may be the normal one");
+    }
+}
