@@ -649,6 +649,9 @@ class StepTimes(Record):
     @property
     def own(self) -> Rows[OwnRuns]:
         """Corrections for the models and formats with measured runs."""
+    @property
+    def measured(self) -> Rows[MeasuredLayout]:
+        """The measured layouts. Absent in files of earlier versions."""
 
 class OwnRuns(Record):
     """Corrections of the parts of a step, for runs of one model in one format."""
@@ -667,6 +670,21 @@ class OwnRuns(Record):
     @property
     def covariance(self) -> list[list[float]]:
         """Covariance of the logarithms of these factors."""
+
+class MeasuredLayout(Record):
+    """One measured layout."""
+    @property
+    def step_time_s(self) -> float:
+        """Measured step time in seconds: the geometric mean of the logs of this layout."""
+    @property
+    def samples(self) -> int:
+        """Number of logs."""
+    @property
+    def parameters(self) -> int:
+        """Number of parameters, which identifies the model."""
+    @property
+    def settings(self) -> Record:
+        """Settings of the cluster and the plan, by their keys in a run file."""
 
 class Rate(Record):
     """Rate of a kind of operators relative to the calculator's law, as a function of work."""
@@ -8779,7 +8797,7 @@ class Stragglers(Answer):
         """The mean step, in nanoseconds."""
     @property
     def step_time_without_ns(self) -> float:
-        """Step time with all ranks at the median speed of their peers."""
+        """Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others."""
     @property
     def noise_ns(self) -> float:
         """Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step, and the replay error."""

@@ -632,7 +632,7 @@ def collective(
     first_node: Number in the name of the network's first node, for --nodelist (default: 0).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, or the output of `ibnetdiscover`.
+    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1].
@@ -662,12 +662,12 @@ def flows(
 ) -> answers.NetworkFlows:
     """Simulate a table of flows on a topology or on a fabric from a file.
 
-    flows: Table of flows.
+    flows: Table of flows (CSV or JSON), or a folder of execution traces.
     cluster: Cluster, for scale-up domains and NIC bandwidth: a name from `clusters list` or `gpus list`, or a file [default:
         dgx-h100].
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, or the output of `ibnetdiscover`.
+    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Number of hash seeds; reports the median and the 90th percentile of the makespan (default: 1).

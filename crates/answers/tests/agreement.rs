@@ -319,7 +319,7 @@ fn one_run_has_one_interval() {
     };
     for software in ["", plan.software.as_str()] {
         let own = with_file(software);
-        assert!(own.source.contains("your own step times of 1 layout"), "{own:?}");
+        assert!(own.source.contains("your own measurement of this layout"), "{own:?}");
     }
     // Step times of another generation have no effect.
     let other = with_file("megatron-core-2024");

@@ -26,8 +26,11 @@ fn open_layouts_are_as_fast_as_searched_ones() {
     ] {
         let mut spec = RunSpec::default();
         spec.model = ModelSpec { name: Some(model.to_owned()), ..ModelSpec::default() };
-        spec.cluster =
-            ClusterSpec { name: Some(cluster.to_owned()), devices: Some(devices), ..ClusterSpec::default() };
+        spec.cluster = ClusterSpec {
+            preset: Some(cluster.to_owned()),
+            devices: Some(devices),
+            ..ClusterSpec::default()
+        };
         let open = resolve(spec, &NoTexts).unwrap_or_else(|refused| panic!("{model}: {refused}"));
         let run = open.run.clone();
         let chosen = estimate(open, &ClosedForm).expect("an estimate").estimate;

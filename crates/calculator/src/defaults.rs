@@ -62,6 +62,9 @@ pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
             })
 }
 
+/// Minimum tokens of a sequence for a useful context-parallel rank: published layouts shard sequences of 8,192 tokens over two ranks (Llama
+/// 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
+pub const FEWEST_TOKENS: u64 = 4096;
 /// Maximum share of a device's memory for a default layout: the allocator needs the rest.
 const ROOM: f64 = 0.90;
 /// Maximum number of timed layouts; those with the least model parallelism come first.
@@ -128,8 +131,7 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
             _ => None,
         })
         .max();
-    // Context parallelism splits long sequences down to 8 Ki tokens per rank.
-    let longest_context = spec.sequence_length.unwrap_or(0).div_euclid(8192).clamp(1, 64);
+    let longest_context = spec.tokens_per_sequence(model).div_euclid(FEWEST_TOKENS).clamp(1, 64);
     let powers = |most: u64| (0..24).map(|p| 1_u64 << p).take_while(move |n| *n <= most);
     let generation = spec.generation(cluster).ok();
     let fused = generation.and_then(|generation| spec.fused_dispatch(model, cluster, generation));

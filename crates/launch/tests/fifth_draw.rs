@@ -202,7 +202,7 @@ fn tasks_of_slurm_are_processes() {
     check(&launch(&nested), &[("cluster.devices", "512")]);
 }
 
-/// OpenRLHF/OpenRLHF-M `examples/scripts/train_llama_slurm.sh`: the command is in a file beside the script.
+/// OpenRLHF/OpenRLHF-M `examples/scripts/train_llama_slurm.sh`: the script sources the file of the command.
 #[test]
 fn a_command_of_a_sourced_file_is_found() {
     let script = "source ./train.sh slurm\nsrun bash -c \"torchrun --nproc_per_node 8 --nnodes 2 -m ${training_commands}\"\n";

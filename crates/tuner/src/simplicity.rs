@@ -4,6 +4,7 @@
 //! first, in the order of the enumeration, then fewer features ([`complexity`]). Ties are determined in
 //! [`crate::search`].
 
+use railwright_calculator::defaults::FEWEST_TOKENS;
 use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
 use railwright_spec::software::by_id;
 use serde::Serialize;
@@ -48,10 +49,6 @@ impl Oddity {
         1 << (Self::ALL.len() - 1 - self as usize)
     }
 }
-
-/// Minimum tokens of a sequence for a useful context-parallel rank: published layouts shard sequences of 8,192 tokens over two ranks (Llama
-/// 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
-pub const FEWEST_TOKENS: u64 = 4096;
 
 /// Share of the device's memory above which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
 pub const TIGHT: f64 = 0.92;

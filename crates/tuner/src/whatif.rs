@@ -49,6 +49,19 @@ pub struct WhatIf {
     pub interaction: Option<Interaction>,
 }
 
+impl WhatIf {
+    /// True if the MFU of some change is of another peak than that of the baseline: it does not change as throughput does.
+    pub fn has_other_peaks(&self) -> bool {
+        let possible = self.alone.iter().chain(&self.together).filter_map(Rehearsal::possible);
+        let mut changes = possible.map(|possible| {
+            let (before, after) = (&self.before, &possible.after);
+            let faster = after.tokens_per_second_per_device / before.tokens_per_second_per_device;
+            after.model_flop_utilisation / before.model_flop_utilisation / faster
+        });
+        changes.any(|ratio| (ratio - 1.0).abs() > 0.01)
+    }
+}
+
 /// Result of one change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

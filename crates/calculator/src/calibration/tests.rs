@@ -254,16 +254,14 @@ fn a_log_corrects_the_parts_of_the_step() {
     let with = Arc::new(fitted.calibration).applied(cluster.clone()).expect("the same accelerator");
     let mut other = plan.clone();
     (other.tensor_parallel, other.data_parallel) = (4, 2);
-    for plan in [&plan, &other] {
+    let sources = ["your own measurement of this layout", "your own step times of 1 layout"];
+    for (plan, source) in [&plan, &other].into_iter().zip(sources) {
         let of = |cluster| estimate(&model, cluster, plan, &options).expect("priced");
         let (bare, own) = (of(&cluster), of(&with));
         assert!(own.step_time > bare.step_time * 1.05, "{:?} {:?}", own.step_time, bare.step_time);
         let interval = &own.step_time_interval;
         assert!(interval.low < own.step_time && own.step_time < interval.high, "{interval:?}");
-        assert!(
-            interval.calibrated && interval.source.contains("your own step times of 1 layout"),
-            "{interval:?}"
-        );
+        assert!(interval.calibrated && interval.source.contains(source), "{interval:?}");
     }
 }
 

@@ -147,7 +147,7 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let path = "modules_to_save";
     if is_lora && fields.words(path).is_some_and(|names| !names.is_empty()) {
-        let message = "modules that are trained as a whole beside the adapters are not estimated: a lower bound of memory";
+        let message = "modules that are trained as a whole in addition to adapters are not estimated: a lower bound of memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
     let usual = match dialect {

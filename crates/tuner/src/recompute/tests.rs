@@ -177,6 +177,7 @@ fn four_hundred_billion_parameters_on_a_thousand_devices() {
     {
         let mut plan = Plan { schedule, virtual_stages, ..plan.clone() };
         if virtual_stages > 1 {
+            plan.overlap.pipeline = true;
             plan.layers_per_stage = Some(railwright_spec::plan::balanced_layers(126, 16 * virtual_stages));
         }
         let answer = solve(&model, &cluster, &plan, &Options::default()).expect("priced");

@@ -237,6 +237,10 @@ export interface StepTimes {
    * Corrections for the models and formats with measured runs.
    */
   own?: OwnRuns[]
+  /**
+   * The measured layouts. Absent in files of earlier versions.
+   */
+  measured?: MeasuredLayout[]
 }
 /**
  * Corrections of the parts of a step, for runs of one model in one format.
@@ -270,6 +274,29 @@ export interface OwnRuns {
     [number, number, number, number],
     [number, number, number, number]
   ]
+}
+/**
+ * One measured layout.
+ */
+export interface MeasuredLayout {
+  /**
+   * Measured step time in seconds: the geometric mean of the logs of this layout.
+   */
+  step_time_s: number
+  /**
+   * Number of logs.
+   */
+  samples: number
+  /**
+   * Number of parameters, which identifies the model.
+   */
+  parameters: number
+  /**
+   * Settings of the cluster and the plan, by their keys in a run file.
+   */
+  settings: {
+    [k: string]: string
+  }
 }
 /**
  * Rate of a kind of operators relative to the calculator's law, as a function of work.

@@ -72,7 +72,7 @@ export type StragglersAnswer =
        */
       step_time_ns: number
       /**
-       * Step time with all ranks at the median speed of their peers.
+       * Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others.
        */
       step_time_without_ns: number
       /**

@@ -34,7 +34,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     document.chosen(&rehearsed.chosen);
     document.heading("effect of each change");
     document.table(comparison(rehearsed));
-    if has_other_peaks(rehearsed) {
+    if answer.has_other_peaks() {
         document.paragraph("MFU is of the peak of each row's own number format.");
     }
     if let Some(interaction) = &answer.interaction {
@@ -56,19 +56,6 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
         "`railwright search` finds the best layout of the changed run; the layout here is unchanged",
     );
     document
-}
-
-/// True if the MFU of some row is of another peak than that of the baseline: it does not change as throughput does.
-fn has_other_peaks(rehearsed: &Rehearsed) -> bool {
-    let answer = &rehearsed.answer;
-    let before = &answer.before;
-    let possible = answer.alone.iter().chain(&answer.together).filter_map(|rehearsal| rehearsal.possible());
-    let mut changes = possible.map(|possible| {
-        let after = &possible.after;
-        let faster = after.tokens_per_second_per_device / before.tokens_per_second_per_device;
-        after.model_flop_utilisation / before.model_flop_utilisation / faster
-    });
-    changes.any(|ratio| (ratio - 1.0).abs() > 0.01)
 }
 
 /// The change with the largest reduction of the step time, among those that may fit.
