@@ -12,13 +12,14 @@ use std::collections::BTreeMap;
 
 /// Error at which the loss of a run begins to flatten.
 const FLAT: f64 = 0.1;
+/// Constants in the working tree: one can be tried without a build.
+const CONSTANTS: &str = "catalog/memory.toml";
 
 /// `memory TABLE GENERATION [CONSTANT=START...]`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [table, generation, constants @ ..] = arguments else {
         return Err("memory needs a table and a generation".to_owned());
     };
-    const CONSTANTS: &str = "catalog/memory.toml";
     let text = std::fs::read_to_string(CONSTANTS).map_err(|e| format!("{CONSTANTS}: {e}"))?;
     let mut at: Vec<(String, f64)> = Vec::new();
     for constant in constants {

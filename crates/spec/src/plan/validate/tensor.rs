@@ -21,7 +21,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     // Key-value heads are divided or shared, and ranks of the job divided among groups.
     let others = plan.pipeline_parallel.saturating_mul(plan.context_parallel).max(1);
     let works = |n: u64| {
-        kinds.iter().all(|(_, kv)| *kv == 0 || kv % n == 0 || n % kv == 0)
+        kinds.iter().all(|(_, kv)| *kv == 0 || kv % n == 0 || n.is_multiple_of(*kv))
             && plan.world_size().is_multiple_of(n.saturating_mul(others))
     };
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
