@@ -3,6 +3,7 @@
 //! The loss is the mean over sources of the mean of a damped absolute log error. A source with many rows or with outliers therefore does
 //! not dominate. A penalty on leaving the start value is added: a constant that the data does not determine stays.
 
+use crate::descent::{Steps, descend};
 use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::software::{self, Software};
 use railwright_calculator::validation::report::assume_recompute;
@@ -173,29 +174,21 @@ pub(crate) fn search(
     keys: &[Key],
     finest: f64,
 ) -> f64 {
-    let mut best = loss(list, machines, software, keys);
-    let mut step = 0.3_f64;
-    while step > finest {
-        let mut improved = false;
-        for Key { name: key, .. } in keys {
-            let now = get(software, key).unwrap_or(0.0);
-            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
-                let mut candidate = software.clone();
-                let (least, most) = bounds(key);
-                set(&mut candidate, key, (now * factor).clamp(least, most));
-                let found = loss(list, machines, &candidate, keys);
-                if found < best - 1e-7 {
-                    best = found;
-                    *software = candidate;
-                    improved = true;
-                    break;
-                }
-            }
+    let with = |at: &[f64]| {
+        let mut candidate = software.clone();
+        for (key, &value) in keys.iter().zip(at) {
+            set(&mut candidate, &key.name, value);
         }
-        if !improved {
-            step /= 2.0;
-        }
-    }
+        candidate
+    };
+    let mut at: Vec<f64> = keys.iter().map(|key| get(software, &key.name).unwrap_or(0.0)).collect();
+    let bounds: Vec<(f64, f64)> = keys.iter().map(|key| bounds(&key.name)).collect();
+    let steps = Steps { first: 0.3, finest, gain: 1e-7 };
+    let found = descend(&mut at, &bounds, steps, |at| {
+        Ok::<_, std::convert::Infallible>(loss(list, machines, &with(at), keys))
+    });
+    *software = with(&at);
+    let Ok(best) = found;
     best
 }
 

@@ -1,6 +1,7 @@
 //! The project's own chores: fitting constants to measured runs, and writing the generated documents.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for developers talks to its terminal")]
 
+mod descent;
 mod docs;
 mod fit;
 mod left_out;

@@ -3,6 +3,7 @@
 //! The loss is the mean over publications of the mean of `ln(1 + (e / 0.1)^2)`, with e the logarithm of predicted over published peak. Runs
 //! that behave otherwise (freed or fragmented blocks) count little. Constants of `catalog/memory.toml` are read from the working tree.
 
+use crate::descent::{Steps, descend};
 use crate::fit::is_of;
 use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::validation::report::{assume_recompute, peak_memory};
@@ -21,39 +22,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err("memory needs a table and a generation".to_owned());
     };
     let text = std::fs::read_to_string(CONSTANTS).map_err(|e| format!("{CONSTANTS}: {e}"))?;
-    let mut at: Vec<(String, f64)> = Vec::new();
+    let (mut names, mut at) = (Vec::new(), Vec::new());
     for constant in constants {
         let (name, start) = constant.split_once('=').ok_or_else(|| format!("`{constant}` has no start"))?;
         let start: f64 = start.parse().map_err(|_| format!("`{start}` is not a number"))?;
-        at.push((name.to_owned(), start));
+        names.push(name);
+        at.push(start);
     }
     let runs = load(table, generation)?;
-    let loss =
-        |at: &[(String, f64)]| -> Result<f64, String> { Ok(loss(&errors(&runs, generation, &text, at)?)) };
-    let mut best = loss(&at)?;
-    let mut step = 0.5;
-    while step > 0.02 && !at.is_empty() {
-        let mut improved = false;
-        for place in 0..at.len() {
-            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
-                let mut tried = at.clone();
-                tried[place].1 *= factor;
-                let found = loss(&tried)?;
-                if found < best - 1e-6 {
-                    (best, at, improved) = (found, tried, true);
-                    break;
-                }
-            }
-        }
-        if !improved {
-            step /= 2.0;
-        }
-    }
-    for (name, value) in &at {
+    let errors = |at: &[f64]| errors(&runs, &with(&text, generation, &names, at)?);
+    let steps = Steps { first: 0.5, finest: 0.02, gain: 1e-6 };
+    let bounds = vec![(0.0, f64::INFINITY); at.len()];
+    descend(&mut at, &bounds, steps, |at| Ok::<_, String>(loss(&errors(at)?)))?;
+    for (name, value) in names.iter().zip(&at) {
         println!("{name} = {value:.3}");
     }
     let mut by_source: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (source, error) in errors(&runs, generation, &text, &at)? {
+    for (source, error) in errors(&at)? {
         by_source.entry("all".to_owned()).or_default().push(error.exp_m1());
         by_source.entry(source).or_default().push(error.exp_m1());
     }
@@ -86,14 +71,9 @@ fn load(path: &str, generation: &str) -> Result<Vec<Case>, String> {
     Ok(runs)
 }
 
-/// Publication and logarithmic error of each run.
-fn errors(
-    runs: &[Case],
-    generation: &str,
-    text: &str,
-    at: &[(String, f64)],
-) -> Result<Vec<(String, f64)>, String> {
-    let catalogue = SoftwareCatalogue::parse(&with(text, generation, at)?).map_err(|p| p.to_string())?;
+/// Publication and logarithmic error of each run, with the constants of a catalogue.
+fn errors(runs: &[Case], text: &str) -> Result<Vec<(String, f64)>, String> {
+    let catalogue = SoftwareCatalogue::parse(text).map_err(|p| p.to_string())?;
     Ok(runs
         .iter()
         .filter_map(|case| {
@@ -115,7 +95,7 @@ fn loss(errors: &[(String, f64)]) -> f64 {
 }
 
 /// The catalogue with some constants of a generation.
-fn with(text: &str, generation: &str, at: &[(String, f64)]) -> Result<String, String> {
+fn with(text: &str, generation: &str, names: &[&str], at: &[f64]) -> Result<String, String> {
     let mut file: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
     let own = file
         .get_mut("software")
@@ -125,8 +105,8 @@ fn with(text: &str, generation: &str, at: &[(String, f64)]) -> Result<String, St
         })
         .and_then(toml::Value::as_table_mut)
         .ok_or_else(|| format!("{generation} is not in the catalogue"))?;
-    for (name, value) in at {
-        own.insert(name.clone(), toml::Value::Float(*value));
+    for (name, value) in names.iter().zip(at) {
+        own.insert((*name).to_owned(), toml::Value::Float(*value));
     }
     toml::to_string(&file).map_err(|e| e.to_string())
 }

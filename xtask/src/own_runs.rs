@@ -5,6 +5,7 @@
 //!
 //! A stack is the scope of one calibration: runs of one publication, software generation, kind of model and accelerator.
 
+use crate::descent::{Steps, descend};
 use crate::left_out::LeftOut;
 use crate::residuals::weighted_quantile;
 use railwright_calculator::calibration::posterior::{Observed, Prior, Stack};
@@ -108,35 +109,19 @@ pub(crate) fn prior(stacks: &Stacks<'_>, experts: bool, without: Option<&str>, s
         .filter(|((publication, _, kind, _), _)| *kind == experts && Some(*publication) != without)
         .map(|(_, runs)| Stack::of(runs))
         .collect();
-    let likelihood =
-        |at: &[f64; PLACES]| known.iter().map(|stack| prior_of(*at).evidence(stack)).sum::<f64>();
+    let unlikelihood = |at: &[f64]| {
+        let prior = at.try_into().map(prior_of)?;
+        Ok::<_, std::array::TryFromSliceError>(-known.iter().map(|stack| prior.evidence(stack)).sum::<f64>())
+    };
     let mut at = vector(&start);
     for (value, (least, most)) in at.iter_mut().zip(BOUNDS) {
         *value = value.clamp(least, most);
     }
-    let mut best = likelihood(&at);
     // Without one publication, the optimum is near that of all.
-    let mut step = if without.is_some() { 0.5 } else { 3.0_f64 };
-    while step > 0.1 {
-        let mut improved = false;
-        for (place, (least, most)) in BOUNDS.into_iter().enumerate() {
-            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
-                let mut tried = at;
-                tried[place] = (at[place] * factor).clamp(least, most);
-                if tried == at {
-                    continue;
-                }
-                let found = likelihood(&tried);
-                if found > best + 0.01 {
-                    (best, at, improved) = (found, tried, true);
-                    break;
-                }
-            }
-        }
-        if !improved {
-            step /= 2.0;
-        }
-    }
+    let first = if without.is_some() { 0.5 } else { 3.0 };
+    let steps = Steps { first, finest: 0.1, gain: 0.01 };
+    // The slices are those of the array, so that no length is wrong.
+    let _ = descend(&mut at, &BOUNDS, steps, unlikelihood);
     prior_of(at)
 }
 

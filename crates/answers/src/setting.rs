@@ -134,20 +134,13 @@ pub fn plan_flags(spec: &PlanSpec, known: Option<&PlanSpec>) -> String {
             Value::Flag(true) => format!("--{flag}"),
             Value::Flag(false) => format!("--{flag}=false"),
             Value::List(list) => {
-                let items: Vec<String> = list.iter().map(plain).collect();
+                let items: Vec<String> = list.iter().map(Value::to_plain).collect();
                 format!("--{flag} {}", items.join(","))
             }
-            other => format!("--{flag} {}", quoted(&plain(&other))),
+            other => format!("--{flag} {}", quoted(&other.to_plain())),
         });
     }
     parts.join(" ")
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        other => other.to_toml(),
-    }
 }
 
 /// Quotes a word for a shell.

@@ -109,8 +109,9 @@ fn fitting_plan(
     let least = layout.recompute.clone().unwrap_or(Recompute::None);
     let Some(bare) = resolved(least) else { return (false, None) };
     let Ok(generation) = software::by_id(&bare.software) else { return (false, None) };
-    for recompute in recompute::policies(layout, model, &bare, generation, cluster) {
-        let Some(plan) = resolved(recompute) else { break };
+    // The first policy is that of the bare plan.
+    let policies = recompute::policies(layout, model, &bare, generation, cluster);
+    for plan in std::iter::once(bare).chain(policies.into_iter().skip(1).map_while(resolved)) {
         let software = catalogue.get(&plan.software);
         let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
         if need <= cluster.accelerator.memory * ROOM {

@@ -3,27 +3,18 @@
 //! Responsible for: front ends that had no reader, and values that were read from a relative of the right model. A value here was
 //! determined by reading that file.
 
-use railwright_launch::{Context, Files, Launch, RemarkKind, read_with};
+#[path = "support/beside.rs"]
+mod folder;
+
+use railwright_launch::{Context, Launch, RemarkKind, read_with};
 use railwright_spec::run::Value;
-
-/// Files in the folder of the launch file, by the end of their path.
-struct Beside(&'static [(&'static str, &'static str)]);
-
-impl Files for Beside {
-    fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
-        let found = self.0.iter().find(|(name, _)| path.ends_with(name));
-        found.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).ok_or_else(|| "absent".to_owned())
-    }
-}
 
 fn launch(text: &str) -> Launch {
     read_with(text, "run", &Context::default()).expect("a launch file").expect("no problems")
 }
 
 fn beside(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
-    let files = Beside(files);
-    let context = Context { files: Some(&files), ..Context::default() };
-    read_with(text, "run", &context).expect("a launch file").expect("no problems")
+    folder::read(text, "run", files)
 }
 
 fn refused(text: &str) -> String {

@@ -3,27 +3,14 @@
 //! Responsible for: sizes and shards that were read as a default although the file sets them, and jobs that wrap a configuration. A value
 //! here was determined by reading that file.
 
-use railwright_launch::{Context, Files, Launch, RemarkKind, read_with};
+#[path = "support/beside.rs"]
+mod folder;
+
+use railwright_launch::{Launch, RemarkKind};
 use railwright_spec::run::Value;
 
-/// Files in the folder of the launch file, by the end of their path.
-struct Beside(&'static [(&'static str, &'static str)]);
-
-impl Files for Beside {
-    fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
-        let found = self.0.iter().find(|(name, _)| path.ends_with(name));
-        found.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).ok_or_else(|| "absent".to_owned())
-    }
-}
-
-fn beside(text: &str, file: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
-    let files = Beside(files);
-    let context = Context { files: Some(&files), ..Context::default() };
-    read_with(text, file, &context).expect("a launch file").expect("no problems")
-}
-
 fn launch(text: &str) -> Launch {
-    beside(text, "run.sh", &[])
+    folder::read(text, "run.sh", &[])
 }
 
 fn check(launch: &Launch, expected: &[(&str, &str)]) {
@@ -40,11 +27,11 @@ fn a_width_by_factor_and_multiple_is_computed() {
         num_layers: 60\n  hidden_size: 6144\n  num_attention_heads: 48\n  hidden_dim_multiplier: 1.3\n  multiple_of: 4096\n  swiglu: true\n  \
         seq_length: 4096\n  max_position_embeddings: 4096\n  micro_batch_size: 1\n  global_batch_size: 1024\ndata:\n  \
         tokenizer:\n    vocab_size: 100008\n";
-    check(&beside(text, "34b.yaml", &[]), &[("model.ffn", "24576")]);
+    check(&folder::read(text, "34b.yaml", &[]), &[("model.ffn", "24576")]);
     let endless = text.replace("multiplier: 1.3", "multiplier: 1e300");
-    check(&beside(&endless, "34b.yaml", &[]), &[("model.ffn", "open")]);
+    check(&folder::read(&endless, "34b.yaml", &[]), &[("model.ffn", "open")]);
     let without = text.replace("  hidden_dim_multiplier: 1.3\n", "");
-    check(&beside(&without, "34b.yaml", &[]), &[("model.ffn", "16384")]);
+    check(&folder::read(&without, "34b.yaml", &[]), &[("model.ffn", "16384")]);
 }
 
 const CONFIGURATION: &str = "model_name_or_path: mistralai/Mistral-7B-v0.1\nbf16: true\nper_device_train_batch_size: 8\n\
@@ -61,13 +48,14 @@ fn a_launcher_shards_the_configuration_that_it_starts() {
             "distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 3\nnum_processes: 4\n",
         ),
     ];
-    let read = beside(script, "run.sh", files);
+    let read = folder::read(script, "run.sh", files);
     check(&read, &[("plan.sharding", "\"fsdp\""), ("cluster.devices", "8"), ("plan.micro_batch", "8")]);
     // A file that is not here is open or inferred from its name, but not a default.
-    let absent = beside(&script.replace("shards", "multi_node"), "run.sh", &[("run.yaml", CONFIGURATION)]);
+    let absent =
+        folder::read(&script.replace("shards", "multi_node"), "run.sh", &[("run.yaml", CONFIGURATION)]);
     check(&absent, &[("plan.sharding", "open")]);
     let inferred =
-        beside(&script.replace("shards", "deepspeed_zero2"), "run.sh", &[("run.yaml", CONFIGURATION)]);
+        folder::read(&script.replace("shards", "deepspeed_zero2"), "run.sh", &[("run.yaml", CONFIGURATION)]);
     check(&inferred, &[("plan.sharding", "\"zero2\"")]);
 }
 
@@ -79,7 +67,7 @@ fn the_settings_of_a_job_are_read() {
         pretrained_model_name_or_path: meta-llama/Meta-Llama-3-8B\n  global_train_batch_size: 64\n  device_train_microbatch_size: 2\n  \
         precision: amp_bf16\n  fsdp_config:\n    sharding_strategy: FULL_SHARD\n    activation_checkpointing: true\n";
     check(
-        &beside(text, "job.yaml", &[]),
+        &folder::read(text, "job.yaml", &[]),
         &[
             ("model.name", "\"llama-3-8b\""),
             ("cluster.devices", "16"),
@@ -212,7 +200,7 @@ fn a_command_of_a_sourced_file_is_found() {
          --pretrain meta-llama/Meta-Llama-3-8B --bf16 --max_len 8192 --zero_stage 3 --gradient_checkpointing\nEOF\n",
     )];
     check(
-        &beside(script, "slurm.sh", files),
+        &folder::read(script, "slurm.sh", files),
         &[
             ("model.name", "\"llama-3-8b\""),
             ("cluster.devices", "16"),
@@ -228,7 +216,7 @@ fn a_command_of_a_sourced_file_is_found() {
          TRAIN=(--micro-batch-size 1 --global-batch-size 64 --bf16 --tensor-model-parallel-size 2)\n",
     )];
     check(
-        &beside(megatron, "run.sh", files),
+        &folder::read(megatron, "run.sh", files),
         &[("model.layers", "32"), ("plan.tensor_parallel", "2"), ("plan.global_batch", "64")],
     );
 }
@@ -253,7 +241,7 @@ const DUMP: &str = "------------------------ arguments ------------------------\
 /// A dump of which only a part was kept: absent arguments have no default.
 #[test]
 fn a_part_of_a_dump_has_no_defaults() {
-    let part = beside(DUMP, "train.log", &[]);
+    let part = folder::read(DUMP, "train.log", &[]);
     check(
         &part,
         &[
@@ -269,7 +257,7 @@ fn a_part_of_a_dump_has_no_defaults() {
         "{DUMP}  rank ............................................ 0\n  world_size ...................................... 16\n"
     );
     check(
-        &beside(&whole, "train.log", &[]),
+        &folder::read(&whole, "train.log", &[]),
         &[("plan.pipeline_parallel", "1"), ("plan.sharding", "\"none\""), ("cluster.devices", "16")],
     );
 }

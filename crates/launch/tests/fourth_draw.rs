@@ -3,23 +3,14 @@
 //! Responsible for: flags that were read as their opposite or not at all, and scripts that name a configuration. A value here was
 //! determined by reading that file.
 
-use railwright_launch::{Context, Files, Format, Launch, RemarkKind, detect, read_with};
+#[path = "support/beside.rs"]
+mod folder;
+
+use railwright_launch::{Context, Format, Launch, RemarkKind, detect, read_with};
 use railwright_spec::run::Value;
 
-/// Files in the folder of the launch file, by the end of their path.
-struct Beside(&'static [(&'static str, &'static str)]);
-
-impl Files for Beside {
-    fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
-        let found = self.0.iter().find(|(name, _)| path.ends_with(name));
-        found.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).ok_or_else(|| "absent".to_owned())
-    }
-}
-
 fn beside(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
-    let files = Beside(files);
-    let context = Context { files: Some(&files), ..Context::default() };
-    read_with(text, "run.sh", &context).expect("a launch file").expect("no problems")
+    folder::read(text, "run.sh", files)
 }
 
 fn launch(text: &str) -> Launch {

@@ -1,6 +1,6 @@
 //! Recompute policies worth trying for a model and its software.
 //!
-//! Responsible for: the modules whose recompute frees memory, read by defaults and by search alike; the order in which a default layout
+//! Responsible for: the modules whose recompute frees memory, for defaults and for searches; the order in which a default layout
 //! tries policies. Prices nothing.
 
 use railwright_spec::cluster::Cluster;

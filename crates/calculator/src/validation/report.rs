@@ -4,7 +4,7 @@ use super::{Case, Machines, statistics};
 use crate::costing::Costing;
 use crate::estimate;
 use crate::evaluate::evaluate;
-use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
+use crate::memory::{self, MemoryInput, MemorySoftware, Peak, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::plan::{Recompute, RecomputeModule};
@@ -285,7 +285,7 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     };
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
-    let published = peak_memory(&case, constants);
+    let published = published_peak(&case, &input, &peak);
     let device = case.cluster.accelerator.memory;
     let finite = |v: f64| v.is_finite().then_some(v);
     RowResult {
@@ -305,10 +305,14 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
 /// Predicted peak memory of a case in the metric of its publication.
 pub fn peak_memory(case: &Case, constants: &MemorySoftware) -> Bytes {
     let input = memory_input(case, constants);
+    published_peak(case, &input, &memory::peak(&input))
+}
+
+fn published_peak(case: &Case, input: &MemoryInput<'_>, peak: &Peak) -> Bytes {
     match case.peak_kind.as_deref() {
-        Some("allocated") => memory::peak(&input).allocated,
-        Some("reserved") => memory::peak(&input).reserved,
-        _ => memory::published_peak(&input),
+        Some("allocated") => peak.allocated,
+        Some("reserved") => peak.reserved,
+        _ => memory::published_peak(input),
     }
 }
 

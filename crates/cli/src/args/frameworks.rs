@@ -117,9 +117,8 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
 /// A value as `--set` takes it.
 fn text(value: &Value) -> String {
     match value {
-        Value::Text(text) => text.clone(),
         Value::List(list) => list.iter().map(text).collect::<Vec<_>>().join(","),
-        other => other.to_toml(),
+        other => other.to_plain(),
     }
 }
 

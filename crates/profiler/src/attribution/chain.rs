@@ -9,7 +9,7 @@
 mod events;
 
 use super::begin;
-use super::launches::{Launch, issues, launches, most_beside};
+use super::launches::{Launch, issues, launches, most_concurrent};
 use crate::Job;
 use crate::joined::Joined;
 use crate::occupancy::{Launched, Occupancy};
@@ -126,10 +126,10 @@ impl Chains {
         });
         let issued: Vec<Vec<Option<i64>>>;
         (issued, chains.launches) = known.into_iter().unzip();
-        let beside = most_beside(joined, occupancies, &issued, &held);
+        let concurrent = most_concurrent(joined, occupancies, &issued, &held);
         let events = |member: usize, on: &Occupancy| {
             let on = (on, issued[member].as_slice());
-            of_member(&chains, joined, member, on, (&held, &beside), (begun[member], near as i64))
+            of_member(&chains, joined, member, on, (&held, &concurrent), (begun[member], near as i64))
         };
         chains.events = workers.map(occupancies, events);
         chains

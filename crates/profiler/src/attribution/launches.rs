@@ -41,7 +41,7 @@ pub(super) fn is_alone(joined: &Joined, part: &Part, of: Option<u32>) -> bool {
 }
 
 /// By collective: largest number of compute kernels that a member starts between issuing it and its end.
-pub(super) fn most_beside(
+pub(super) fn most_concurrent(
     joined: &Joined,
     occupancies: &[Occupancy],
     issued: &[Vec<Option<i64>>],

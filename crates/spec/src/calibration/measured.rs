@@ -8,7 +8,7 @@ use crate::cluster::{Cluster, ClusterSpec};
 use crate::model::Model;
 use crate::plan::{Plan, PlanSpec};
 use crate::quantity::Seconds;
-use crate::run::{Section, Value};
+use crate::run::Section;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,14 +70,7 @@ fn settings(cluster: &Cluster, plan: &Plan) -> BTreeMap<String, String> {
 
 fn add<S: Section>(found: &mut BTreeMap<String, String>, section: &S) {
     let set = S::KEYS.iter().filter_map(|key| Some((key.path(), section.get(key.name)?)));
-    found.extend(set.map(|(path, value)| (path, text(value))));
-}
-
-fn text(value: Value) -> String {
-    match value {
-        Value::Text(text) => text,
-        other => other.to_toml(),
-    }
+    found.extend(set.map(|(path, value)| (path, value.to_plain())));
 }
 
 #[cfg(test)]

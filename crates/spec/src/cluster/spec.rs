@@ -83,10 +83,7 @@ impl Field for Tiers {
 
     fn write(&self) -> Value {
         let tier = |t: &Tier| {
-            let latency = match t.latency.write() {
-                Value::Text(text) => text,
-                other => other.to_toml(),
-            };
+            let latency = t.latency.write().to_plain();
             Value::Text(format!("{}:{}:{}:{latency}", t.name, t.devices, t.oversubscription))
         };
         Value::List(self.0.iter().map(tier).collect())

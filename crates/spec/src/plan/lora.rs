@@ -135,10 +135,7 @@ choice!(LoraTarget {
 impl LoraTarget {
     /// Name in run files.
     pub fn name(self) -> String {
-        match self.write() {
-            Value::Text(name) => name,
-            other => other.to_toml(),
-        }
+        self.write().to_plain()
     }
 
     /// Target by PEFT's or Megatron's name.

@@ -153,13 +153,7 @@ impl Field for Recompute {
             Self::None => "none".to_owned(),
             Self::Full { layers } => format!("full{}", suffix(layers)),
             Self::Selective { modules, layers } => {
-                let names: Vec<String> = modules
-                    .iter()
-                    .map(|module| match module.write() {
-                        Value::Text(name) => name,
-                        other => other.to_toml(),
-                    })
-                    .collect();
+                let names: Vec<String> = modules.iter().map(|module| module.write().to_plain()).collect();
                 if names.is_empty() {
                     "none".to_owned()
                 } else {

@@ -102,10 +102,7 @@ impl Recompute {
 impl RecomputeModule {
     /// Name in run files.
     pub fn name(self) -> String {
-        match self.write() {
-            Value::Text(name) => name,
-            other => other.to_toml(),
-        }
+        self.write().to_plain()
     }
 }
 

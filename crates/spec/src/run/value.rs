@@ -83,6 +83,14 @@ impl Value {
         }
     }
 
+    /// The text itself, or the TOML form of another value.
+    pub fn to_plain(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            other => other.to_toml(),
+        }
+    }
+
     /// TOML form.
     pub fn to_toml(&self) -> String {
         match self {

@@ -43,15 +43,15 @@ impl Raw {
     }
 }
 
-/// Events of a member in order of time. `issues` are the earliest starts of its parts, `held` the collectives of the steps, `beside` the
-/// most compute kernels that a member started before the end of each. `begun` is true if the member was recorded when the steps began, and
+/// Events of a member in order of time. `issues` are the earliest starts of its parts, `held` the collectives of the steps, `concurrent` the
+/// maximum number of compute kernels that a member started before the end of each. `begun` is true if the member was recorded when the steps began, and
 /// `near` the maximum gap at an edge of the steps in nanoseconds.
 pub(super) fn of_member(
     chains: &Chains,
     joined: &Joined,
     member: usize,
     (on, issues): (&Occupancy, &[Option<i64>]),
-    (held, beside): (&[bool], &[usize]),
+    (held, concurrent): (&[bool], &[usize]),
     (begun, near): (bool, i64),
 ) -> Vec<Event> {
     let matching = &joined.matching;
@@ -91,7 +91,7 @@ pub(super) fn of_member(
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
         let sends = from == Some(joined.clocks.clocks[member].rank);
-        let needless = |issue: i64| beside[collective as usize] > on.started(issue, part.end) + SLIPPED;
+        let needless = |issue: i64| concurrent[collective as usize] > on.started(issue, part.end) + SLIPPED;
         let runs_on = from.is_none() && issue.is_some_and(needless);
         // Kernels that need the result may be recorded before the end, because of the clock resolution.
         let slack = ((end - start) / RESOLVED).clamp(1, BACK_TO_BACK);

@@ -115,11 +115,8 @@ fn uneven_stages_are_spread_when_asked_for() {
 
 /// Value of a key as text.
 fn word(spec: &PlanSpec, name: &str) -> Option<String> {
-    use crate::run::{Section as _, Value};
-    spec.get(name).map(|value| match value {
-        Value::Text(text) => text,
-        other => other.to_toml().trim_end_matches(".0").to_owned(),
-    })
+    use crate::run::Section as _;
+    spec.get(name).map(|value| value.to_plain().trim_end_matches(".0").to_owned())
 }
 
 /// Defaults printed in help, reference and schema equal the defaults of plans without the key.

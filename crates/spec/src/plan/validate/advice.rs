@@ -1,5 +1,6 @@
 //! Hints for settings that do not divide: valid values nearby.
 
+use super::super::Plan;
 use crate::problem::Problem;
 
 /// The divisors of `n` next to `wanted`: the largest below and the smallest above.
@@ -25,6 +26,12 @@ pub(super) fn nearest_where(n: u64, wanted: u64, test: impl Fn(u64) -> bool) -> 
     let below = (1..wanted.min(n + 1)).rev().find(fits);
     let above = (wanted + 1..=n.max(wanted)).find(fits);
     below.into_iter().chain(above).collect()
+}
+
+/// True if the ranks of the job divide into model replicas of these degrees.
+pub(super) fn divides_ranks(plan: &Plan, degrees: [u64; 3]) -> bool {
+    let replica = degrees.into_iter().fold(1, |all: u64, degree| all.saturating_mul(degree.max(1)));
+    plan.world_size().is_multiple_of(replica)
 }
 
 /// Hint with valid values: `use 4 or 8`.

@@ -90,10 +90,7 @@ fn hidden(plan: &Plan, offers: &Offers) -> Vec<&'static str> {
 }
 
 fn name(value: &impl crate::run::Field) -> String {
-    match value.write() {
-        crate::run::Value::Text(text) => text,
-        other => other.to_toml(),
-    }
+    value.write().to_plain()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rules on layers per stage and on schedules.
 
 use super::super::{Chunks, Need, Plan, Recompute, Refusal, Schedule, StageSplit, uneven_layers};
-use super::advice::{nearest_divisors, nearest_where, use_one_of, with_values};
+use super::advice::{divides_ranks, nearest_divisors, nearest_where, use_one_of, with_values};
 use super::stage_recompute;
 use crate::human::counts;
 use crate::model::Model;
@@ -18,6 +18,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let layers = model.num_layers();
     let (pp, vp) = (plan.pipeline_parallel, plan.virtual_stages);
     let chunks = pp * vp;
+    let with_stages = |n: u64| divides_ranks(plan, [n, plan.tensor_parallel, plan.context_parallel]);
     if let Some(list) = &plan.layers_per_stage {
         let sum: u64 = list.iter().sum();
         // A list per pipeline stage is accepted too; its entries are divided among the chunks of the stage.
@@ -41,7 +42,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
         // The largest value below that divides the layers, and for stages the ranks of the job.
         let most = if pp > layers {
-            (1..=layers).rev().find(|n| layers.is_multiple_of(*n) && divides_ranks(plan, *n))
+            (1..=layers).rev().find(|n| layers.is_multiple_of(*n) && with_stages(*n))
         } else {
             (1..=layers / pp).rev().find(|n| layers.is_multiple_of(pp * n))
         };
@@ -60,7 +61,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let (key, works) = if layers.is_multiple_of(pp) {
             ("plan.virtual_stages", nearest_divisors(layers / pp, vp))
         } else {
-            ("plan.pipeline_parallel", nearest_where(layers, pp, |n| divides_ranks(plan, n)))
+            ("plan.pipeline_parallel", nearest_where(layers, pp, with_stages))
         };
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
@@ -72,12 +73,6 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
             .remedy("plan.uneven_stages", true),
         );
     }
-}
-
-/// True if the ranks of the job divide into this number of stages, with the other degrees of the plan.
-fn divides_ranks(plan: &Plan, stages: u64) -> bool {
-    let others = plan.tensor_parallel.saturating_mul(plan.context_parallel).max(1);
-    plan.world_size().is_multiple_of(stages.saturating_mul(others))
 }
 
 fn suggestion(model: &Model, plan: &Plan, chunks: u64) -> String {

@@ -2,7 +2,9 @@
 
 use super::super::part_counts::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
-use super::advice::{greatest_common_divisor, nearest_divisors, nearest_where, use_one_of, with_values};
+use super::advice::{
+    divides_ranks, greatest_common_divisor, nearest_divisors, nearest_where, use_one_of, with_values,
+};
 use crate::model::{FeedForward, Model, Position};
 use crate::problem::{Problem, Warning};
 
@@ -19,10 +21,9 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let kinds = head_counts(model);
     let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
     // Key-value heads are divided or shared, and ranks of the job divided among groups.
-    let others = plan.pipeline_parallel.saturating_mul(plan.context_parallel).max(1);
     let works = |n: u64| {
         kinds.iter().all(|(_, kv)| *kv == 0 || kv % n == 0 || n.is_multiple_of(*kv))
-            && plan.world_size().is_multiple_of(n.saturating_mul(others))
+            && divides_ranks(plan, [n, plan.pipeline_parallel, plan.context_parallel])
     };
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
         problems.push(with_values(

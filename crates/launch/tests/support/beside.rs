@@ -1,0 +1,20 @@
+//! Launch files with files in memory, for draws of public files.
+
+use railwright_launch::{Context, Files, Launch, read_with};
+
+/// Files in the folder of the launch file, by the end of their path.
+struct Folder(&'static [(&'static str, &'static str)]);
+
+impl Files for Folder {
+    fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
+        let found = self.0.iter().find(|(name, _)| path.ends_with(name));
+        found.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).ok_or_else(|| "absent".to_owned())
+    }
+}
+
+/// Reads a launch file in a folder with these files. Panics if it is refused.
+pub(crate) fn read(text: &str, file: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
+    let files = Folder(files);
+    let context = Context { files: Some(&files), ..Context::default() };
+    read_with(text, file, &context).expect("a launch file").expect("no problems")
+}
