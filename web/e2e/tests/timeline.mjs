@@ -1,11 +1,11 @@
 // The timeline of the pipeline view: steered by keys and mouse, read by screen readers, saved as files; and its frames
-// measured with a million spans: 16 stages of 2,176 micro-batches with their operators.
+// measured with a million spans: 16 stages of 2,560 micro-batches with their operators.
 import { readFileSync } from 'node:fs'
 import { check, openPage, pictures } from '../harness.mjs'
 
 const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true'
 const SMALL = `#/pipeline?${RUN}&global-batch=256`
-const LARGE = `#/pipeline?${RUN}&global-batch=17408&p.detail=operators`
+const LARGE = `#/pipeline?${RUN}&global-batch=20480&p.detail=operators`
 const HOST = '[data-testid=timeline]'
 
 export default async ({ browser, url }) => {
