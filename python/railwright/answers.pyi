@@ -8539,7 +8539,7 @@ class Capacity(Record):
         """Memory of the stage with the largest peak."""
     @property
     def least(self) -> float:
-        """Minimum device memory of the run. Below it does not fit; above it capacity has no effect."""
+        """Minimum device memory of the run. Below, running out of memory is the more likely outcome; above, capacity has no effect."""
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
         """Verdict on the fit."""

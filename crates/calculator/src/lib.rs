@@ -17,7 +17,7 @@
 //! let estimate = estimate_run(&run)?;
 //! let parts: f64 = estimate.time.children.iter().map(|part| part.time.get()).sum();
 //! assert!((parts / estimate.step_time.get() - 1.0).abs() < 1e-9);
-//! assert!(estimate.memory.fit.is_within());
+//! assert!(estimate.memory.fit.is_possible());
 //! # Ok::<(), Problem>(())
 //! ```
 

@@ -27,7 +27,9 @@ mod sum;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use fit::{EVEN_CHANCE, Fit, SURE_TO_FIT, most_that_fits, probability_of_fitting, retry_slowdown};
+pub use fit::{
+    EVEN_CHANCE, Fit, SURE_NOT_TO_FIT, SURE_TO_FIT, most_that_fits, probability_of_fitting, retry_slowdown,
+};
 pub use held::HeldParts;
 pub use in_flight::in_flight;
 pub use moment::Moment;

@@ -3,6 +3,7 @@
 pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod collective;
+mod common_words;
 pub(crate) mod design;
 pub(crate) mod export_network;
 pub(crate) mod flows;

@@ -357,6 +357,11 @@ pub(crate) fn is_page(output: &Output) -> bool {
     matches!(format(output), Ok(Format::Html))
 }
 
+/// Fails if no format fits the output, for commands that take long before they print.
+pub(crate) fn check_format(output: &Output) -> Result<(), Problem> {
+    format(output).map(|_| ())
+}
+
 /// The format: the requested one, else by the suffix of the file, else the table.
 fn format(output: &Output) -> Result<Format, Problem> {
     if output.json {

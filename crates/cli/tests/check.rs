@@ -32,8 +32,8 @@ fn the_worst_file_decides_the_exit_code() {
         (Some("--loss-scaling-factr"), Some(100))
     );
     assert!(remarks.iter().any(|remark| remark["kind"] == "unresolved"), "`EXTRA_ARGS` has no value");
-    let full = changed("PP=4", "PP=1", "check-full.sh");
-    let two = json(&["check", &script, &full, "--cluster", "dgx-h100", "--vp", "1", "--json", "--quiet"], 1);
+    let full = changed("TP=8", "TP=2", "check-full.sh");
+    let two = json(&["check", &script, &full, "--cluster", "dgx-h100", "--json", "--quiet"], 1);
     assert_eq!(two["files"][1]["verdict"], "does_not_fit");
     let wrong = changed("PP=4", "PP=7", "check-wrong.sh");
     let three = json(&["check", &full, &wrong, "--cluster", "dgx-h100", "--json", "--quiet"], 2);
@@ -130,8 +130,7 @@ fn the_action_comments_on_changed_scripts_only() {
     assert_eq!(code, Some(0), "{expected}");
     assert!(expected.contains("train.sh") && !expected.contains("other.sh"), "{expected}");
     assert!(expected.contains("TP8 PP4") && expected.contains("TP8 PP2"), "{expected}");
-    fs::write(folder.join("train.sh"), text.replacen("PP=4", "PP=1\nVP=1", 1).replacen("VP=5", "", 1))
-        .expect("a file");
+    fs::write(folder.join("train.sh"), text.replacen("TP=8", "TP=2", 1)).expect("a file");
     let (code, expected) =
         sh(&format!("{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100", script.display()));
     assert_eq!(code, Some(1), "a script that does not fit fails the check: {expected}");

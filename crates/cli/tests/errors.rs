@@ -195,3 +195,19 @@ fn errors_are_coloured_only_when_asked() {
     refused.env("CLICOLOR_FORCE", "0").env("NO_COLOR", "1");
     assert!(!bytes(refused).contains(&0x1b));
 }
+
+#[test]
+fn an_output_that_no_format_fits_is_refused_before_the_work() {
+    let begun = std::time::Instant::now();
+    // A search of this space takes minutes in a development build.
+    let command = ["search", "deepseek-v3", "--cluster", "dgx-h100", "--gpus", "16384", "-o", "layouts.toml"];
+    let transcript = rejected(&command);
+    assert!(transcript.contains("`.toml`") && transcript.contains("--format"), "{transcript}");
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn common_words_lead_to_the_flag() {
+    let transcript = rejected(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--seq-len", "4096"]);
+    assert!(transcript.contains("use `--sequence-length <N>`"), "{transcript}");
+}

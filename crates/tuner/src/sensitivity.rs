@@ -115,7 +115,7 @@ pub struct Capacity {
     pub device: Bytes,
     /// Memory of the stage with the largest peak.
     pub peak: Bytes,
-    /// Minimum device memory of the run. Below it does not fit; above it capacity has no effect.
+    /// Minimum device memory of the run. Below, running out of memory is the more likely outcome; above, capacity has no effect.
     pub least: Bytes,
     /// Verdict on the fit.
     pub fit: Fit,

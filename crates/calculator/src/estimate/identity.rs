@@ -1,5 +1,6 @@
 //! Identity of the estimated model, cluster, plan and software.
 
+use crate::partition::{chunks_per_stage, recomputed_layers};
 use crate::software::Software;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -137,8 +138,12 @@ pub fn plan_summary(plan: &Plan) -> String {
         Recompute::None => {}
         Recompute::Selective { .. } => parts.push("selective recompute".into()),
         Recompute::Full { layers: None } => parts.push("full recompute".into()),
-        Recompute::Full { layers: Some(n) } => {
-            parts.push(format!("full recompute of {} per stage", human::several(*n, "layer")));
+        Recompute::Full { layers: Some(_) } => {
+            let place = if chunks_per_stage(plan) == 1 { "stage" } else { "virtual stage" };
+            parts.push(format!(
+                "full recompute of {} per {place}",
+                human::several(recomputed_layers(plan), "layer")
+            ));
         }
     }
     parts.join(", ")

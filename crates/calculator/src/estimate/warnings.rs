@@ -67,7 +67,7 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
 
 fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;
-    if !memory.fit.is_within() {
+    if !memory.fit.is_possible() {
         list.push(Warning::new(
             "memory-does-not-fit",
             format!(

@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 /// another try.
 pub const SURE_TO_FIT: f64 = 0.9;
 
-/// Probability of fitting below which a plan counts as out of memory: the more likely outcome. The predicted need is the median of the real
-/// one, so this is where the prediction exceeds the device.
+/// Probability of fitting of a predicted need as large as the device: the prediction is the median of the real need.
 pub const EVEN_CHANCE: f64 = 0.5;
+
+/// Probability of fitting up to which a plan counts as out of memory: as sure as [`SURE_TO_FIT`] of the opposite. Between both the evidence
+/// carries no verdict.
+pub const SURE_NOT_TO_FIT: f64 = 1.0 - SURE_TO_FIT;
 
 /// Predicted memory fit of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,9 +23,9 @@ pub const EVEN_CHANCE: f64 = 0.5;
 pub enum Fit {
     /// Fits with a probability of [`SURE_TO_FIT`] or more.
     Fits,
-    /// More likely to fit than not, but less likely than [`SURE_TO_FIT`].
+    /// May fit or run out of memory: between [`SURE_NOT_TO_FIT`] and [`SURE_TO_FIT`].
     AtRisk,
-    /// More likely to run out of memory than to fit.
+    /// Runs out of memory: fits with a probability of at most [`SURE_NOT_TO_FIT`].
     DoesNotFit,
 }
 
@@ -31,15 +34,15 @@ impl Fit {
     pub fn of(probability: f64) -> Self {
         if probability >= SURE_TO_FIT {
             Self::Fits
-        } else if probability >= EVEN_CHANCE {
+        } else if probability > SURE_NOT_TO_FIT {
             Self::AtRisk
         } else {
             Self::DoesNotFit
         }
     }
 
-    /// Tests whether the predicted need itself is within the device.
-    pub fn is_within(self) -> bool {
+    /// Tests whether the plan may fit.
+    pub fn is_possible(self) -> bool {
         self != Self::DoesNotFit
     }
 }
@@ -111,12 +114,13 @@ mod tests {
     #[test]
     fn three_states_follow_the_probability() {
         let of = |need| Fit::of(probability_of_fitting(Bytes::from_gib(need), Bytes::from_gib(80.0), 0.05));
-        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) is a quarter of one.
+        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) and ln(80 / 81) are a quarter of one, ln(80 / 86) is 1.45.
         assert_eq!(of(75.0), Fit::Fits);
         assert_eq!(of(79.0), Fit::AtRisk);
-        assert_eq!(of(80.1), Fit::DoesNotFit);
+        assert_eq!(of(81.0), Fit::AtRisk);
+        assert_eq!(of(86.0), Fit::DoesNotFit);
         assert_eq!((Fit::of(SURE_TO_FIT), Fit::of(EVEN_CHANCE)), (Fit::Fits, Fit::AtRisk));
-        assert!(Fit::AtRisk.is_within() && !Fit::DoesNotFit.is_within());
+        assert!(Fit::AtRisk.is_possible() && !Fit::DoesNotFit.is_possible());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Flags unknown to this program and to the frameworks are left to clap.
 
 use super::overview::OVERVIEW;
-use super::{Arguments, later};
+use super::{Arguments, common_words, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use railwright_launch::{RemarkKind, typed, words_of};
@@ -26,7 +26,7 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
     }
 }
 
-/// An error with the usage line of its command's help. That of clap lists the arguments typed so far and a required one of a group that is
+/// An error with the usage line of its command's help and, for a common word of another name, the flags of the command that mean it. That of clap lists the arguments typed so far and a required one of a group that is
 /// none for the user.
 fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
@@ -40,6 +40,15 @@ fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
         }
     }
     error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && error.get(ContextKind::SuggestedArg).is_none()
+    {
+        let meant: Vec<_> = common_words::meant(typed, command).into_iter().map(Into::into).collect();
+        if !meant.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(meant));
+        }
+    }
     error
 }
 

@@ -8,7 +8,7 @@ use crate::args::{self, Goal};
 use crate::clock::Moment;
 use crate::exit::{Failure, Outcome};
 use crate::input;
-use crate::printer::Printer;
+use crate::printer::{Printer, check_format};
 use railwright_answers::{MOST_SHOWN, Named, SearchOptions, Searched, search};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -28,6 +28,7 @@ impl std::ops::Deref for Answered {
 
 /// Searches layouts. The outcome is `No` if nothing fits.
 pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome, Failure> {
+    check_format(&arguments.output)?;
     let pareto = pareto(arguments)?;
     if !(1..=MOST_SHOWN).contains(&arguments.top) {
         let problem = Problem::new(format!("expected 1 to {MOST_SHOWN} layouts, found {}", arguments.top));

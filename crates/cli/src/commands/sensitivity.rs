@@ -199,7 +199,7 @@ impl Ranking {
 
     fn remarks(&self) -> Vec<Cell> {
         let Sensitivity { sum, capacity, .. } = &self.answer;
-        let memory = if capacity.fit.is_within() {
+        let memory = if capacity.least <= capacity.device {
             format!(
                 "memory: {} of {}; capacity has no effect down to {} (50% likely to fit)",
                 human::bytes(capacity.peak),
@@ -208,9 +208,10 @@ impl Ranking {
             )
         } else {
             format!(
-                "memory: {} of {}, which does not fit; a device of {} is 50% likely to fit, and more has no effect",
+                "memory: {} of {}, which {}; a device of {} is 50% likely to fit, and more has no effect",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
+                if capacity.fit.is_possible() { "may not fit" } else { "does not fit" },
                 human::bytes(capacity.least)
             )
         };

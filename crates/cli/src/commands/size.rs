@@ -5,7 +5,7 @@ mod report;
 use super::open_run;
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::printer::Printer;
+use crate::printer::{Printer, check_format};
 use railwright_answers::{SizeAnswer, SizeOptions, size};
 
 /// A printable result.
@@ -21,6 +21,7 @@ impl std::ops::Deref for Answered {
 
 /// Sizes a cluster. The outcome is `No` if no number of devices meets the deadline or the budget.
 pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, Failure> {
+    check_format(&arguments.output)?;
     let wanted = SizeOptions {
         deadline: arguments.deadline.clone(),
         budget: arguments.budget.clone(),

@@ -133,7 +133,7 @@ export interface Capacity {
    */
   peak: number
   /**
-   * Minimum device memory of the run. Below it does not fit; above it capacity has no effect. Unit: B.
+   * Minimum device memory of the run. Below, running out of memory is the more likely outcome; above, capacity has no effect. Unit: B.
    */
   least: number
   fit: Fit

@@ -99,7 +99,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             </li>
             <li>
               <span>
-                {answer.capacity.fit === 'does_not_fit' ? (
+                {answer.capacity.least > answer.capacity.device ? (
                   <span class="tone-bad">{texts.theRunNeedsMoreThan(bytes(answer.capacity.peak), bytes(answer.capacity.device))}</span>
                 ) : (
                   <>

@@ -111,7 +111,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     ];
     pairs.extend(utilisation(estimate));
     let memory = &estimate.memory;
-    let room = if memory.fit.is_within() && memory.margin.get() < 0.0 {
+    let room = if memory.margin.get() < 0.0 && memory.least <= memory.device_memory {
         format!("{} once the allocator releases unused memory", human::bytes(memory.least))
     } else if memory.margin.get() < 0.0 {
         format!("{} too much", human::bytes(memory.margin * -1.0))

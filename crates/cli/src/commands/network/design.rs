@@ -13,7 +13,7 @@ use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
-use crate::printer::Printer;
+use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
 use classes::Classes;
 use railwright_answers::{Question as _, Searcher, Setting, quoted};
@@ -67,6 +67,7 @@ pub(crate) struct Answered {
 
 /// Designs networks. The outcome is `No` if the model fits on none.
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
+    check_format(&arguments.output)?;
     let (open, usual) = on_usual_machine(&arguments.run)?;
     let asked = open_run::ask(&open)?;
     open_run::report_launch(&open, printer)?;

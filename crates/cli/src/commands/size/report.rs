@@ -241,6 +241,10 @@ impl Answered {
         for stop in &self.sized.verdict.stops {
             document.paragraph(self.stop(stop));
         }
+        let wasted = self.wasted();
+        if !wasted.is_empty() {
+            document.paragraph(format!("no faster than fewer GPUs: {}", wasted.join(", ")));
+        }
         document.paragraph(Cell::new(
             format!(
                 "efficiency: per-GPU throughput vs. the smallest cluster; added: of the added GPUs only, efficient from {worth} on (--worth); $/day saved and days/GPU: cost of the added GPUs per day saved, and days saved per GPU"
@@ -271,6 +275,24 @@ impl Answered {
                 Tone::Faint,
             ));
         }
+    }
+
+    /// Sizes that take as long as a smaller one of the same machines.
+    fn wasted(&self) -> Vec<String> {
+        let rows = &self.sized.rows;
+        let is_wasted = |row: &Row| {
+            rows.iter().any(|smaller| {
+                smaller.machine == row.machine
+                    && smaller.devices < row.devices
+                    && smaller.bill.calendar <= row.bill.calendar
+            })
+        };
+        let several = self.sized.machines.len() > 1;
+        let named = |row: &Row| {
+            let machine = if several { format!(" of {}", self.machine(row)) } else { String::new() };
+            format!("{}{machine}", human::whole(row.devices))
+        };
+        rows.iter().filter(|row| is_wasted(row)).map(named).collect()
     }
 
     fn stop(&self, stop: &Stop) -> String {

@@ -1,0 +1,113 @@
+//! Common words for a flag that has another name here.
+//!
+//! Responsible for: a suggestion for a flag that is neither a typing error nor a framework's. Near names are left to clap.
+
+use clap::Command;
+
+/// Words as typed without dashes, and the flags to use instead, the likeliest first. A flag that the command lacks is left out.
+const WORDS: &[(&[&str], &[&str])] = &[
+    (
+        &["nodes", "num-nodes", "node-count", "hosts", "devices", "num-devices", "ngpus", "n-gpus"],
+        &["--gpus <N>: the number of all devices"],
+    ),
+    (&["hardware", "gpu", "gpu-type", "device", "machine"], &["--cluster <CLUSTER>", "--accelerator <NAME>"]),
+    (
+        &["batch", "batch-size", "bs", "train-batch-size"],
+        &["--global-batch <N>: sequences per step", "--micro-batch <N>: sequences of one device per pass"],
+    ),
+    (
+        &["gradient-accumulation", "gradient-accumulation-steps", "grad-accum", "accumulation", "ga"],
+        &["--micro-batches <N>: micro-batches of each replica per step"],
+    ),
+    (
+        &["seq-len", "seqlen", "sequence", "context", "context-length", "max-length", "max-seq-len", "ctx"],
+        &["--sequence-length <N>"],
+    ),
+    (&["dtype", "datatype"], &["--precision <FORMAT>"]),
+    (&["bf16", "fp16", "mxfp8", "nvfp4"], &["--precision <FORMAT>"]),
+    (&["lora", "peft"], &["--optimizer lora"]),
+    (&["qlora"], &["--optimizer lora", "--frozen-weights nf4"]),
+    (
+        &["zero1", "zero-1", "zero2", "zero-2", "zero3", "zero-3", "zero-stage", "ddp"],
+        &["--sharding zero<1|2|3>"],
+    ),
+    (&["interleave", "interleaving", "virtual-pipeline", "chunks", "vp"], &["--virtual-stages <N>"]),
+    (
+        &[
+            "activation-checkpointing",
+            "checkpointing",
+            "gradient-checkpointing",
+            "ac",
+            "remat",
+            "recomputation",
+        ],
+        &["--recompute <full|selective|none|...>"],
+    ),
+    (
+        &["offload", "cpu-offload"],
+        &["--offload-optimizer <SHARE>", "--offload-activations <SHARE>", "--offload-parameters <SHARE>"],
+    ),
+    (&["attention", "flash-attention", "flash", "attn"], &["--attention-kernel <KERNEL>"]),
+    (&["days", "weeks", "hours", "time", "within", "until"], &["--deadline <TIME>: such as 90d"]),
+    (&["cost", "dollars", "price", "max-cost"], &["--budget <DOLLARS>", "--price-per-device-hour <DOLLARS>"]),
+    (&["format", "json-output"], &["--json"]),
+];
+
+/// Flags of a command that mean a word.
+pub(super) fn meant(typed: &str, command: &Command) -> Vec<String> {
+    let word = typed.trim_start_matches('-').split('=').next().unwrap_or_default().replace('_', "-");
+    let Some((_, flags)) = WORDS.iter().find(|(words, _)| words.contains(&word.as_str())) else {
+        return Vec::new();
+    };
+    flags.iter().filter(|flag| has(command, flag)).map(|flag| format!("use `{flag}`")).map(closed).collect()
+}
+
+/// A suggestion whose remark is outside the quotation marks.
+fn closed(text: String) -> String {
+    match text.split_once(": ") {
+        Some((flag, remark)) => format!("{flag}`, {}", remark.trim_end_matches('`')),
+        None => text,
+    }
+}
+
+/// Tests whether a command has a flag, by its name or an alias.
+fn has(command: &Command, flag: &str) -> bool {
+    let name = flag.trim_start_matches('-').split([' ', ':']).next().unwrap_or_default();
+    command.get_arguments().any(|arg| {
+        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_word_stands_once_and_every_flag_exists() {
+        let whole = super::super::whole();
+        let commands: Vec<&Command> = whole.get_subcommands().collect();
+        let mut seen = HashSet::new();
+        for (words, flags) in WORDS {
+            assert!(words.iter().all(|word| seen.insert(*word)), "{words:?}");
+            for flag in *flags {
+                assert!(commands.iter().any(|command| has(command, flag)), "{flag}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_is_offered_its_own_flags_only() {
+        let whole = super::super::whole();
+        let of = |command: &str, word: &str| meant(word, whole.find_subcommand(command).unwrap());
+        assert_eq!(of("size", "--days"), ["use `--deadline <TIME>`, such as 90d"]);
+        assert_eq!(of("estimate", "--days"), [""; 0]);
+        assert_eq!(
+            of("estimate", "--gradient_checkpointing"),
+            ["use `--recompute <full|selective|none|...>`"]
+        );
+        assert_eq!(of("size", "--lora"), ["use `--optimizer lora`"]);
+        assert_eq!(of("estimate", "--nodes=4"), ["use `--gpus <N>`, the number of all devices"]);
+        assert!(of("estimate", "--colour").is_empty());
+    }
+}
