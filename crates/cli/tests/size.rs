@@ -170,6 +170,23 @@ fn the_layout_of_a_size_is_the_first_row_of_a_search() {
     assert_eq!(sized["size"]["rows"][0]["plan"], *first);
 }
 
+/// With a batch for 32 GPUs, ranks beyond it shorten no step.
+#[test]
+fn sizes_that_are_no_faster_are_listed() {
+    let line = small(&["--gbs", "16"]);
+    let answer = json(&[&line[..], &["--json"]].concat(), 0);
+    let times: Vec<(f64, f64)> =
+        rows(&answer).iter().map(|row| (number(row, "/devices"), number(row, "/bill/calendar"))).collect();
+    let wasted: Vec<String> = times
+        .iter()
+        .filter(|row| times.iter().any(|other| other.0 < row.0 && other.1 <= row.1))
+        .map(|row| row.0.to_string())
+        .collect();
+    assert!(!wasted.is_empty(), "{times:?}");
+    let report = run(&line).stdout;
+    assert!(report.contains(&format!("no faster than fewer GPUs: {}", wasted.join(", "))), "{report}");
+}
+
 #[test]
 fn the_number_of_threads_does_not_show() {
     for format in ["table", "json", "csv", "md"] {
