@@ -14,7 +14,7 @@ use crate::work::{Dimension, Work};
 use railwright_spec::model::Layer;
 use railwright_spec::plan::{Offload, Optimizer, Plan, Recompute};
 use railwright_spec::precision::DataType;
-use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Adds the gathers of some parameters and the scatter of the trained ones' gradients under full sharding (ZeRO-3, FSDP).
 ///
@@ -37,19 +37,28 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
     let (forward, backward) = (cost.forward.compute_time(), cost.backward_input.compute_time());
     let more = cost.backward_weight.compute_time() + cost.recompute.compute_time();
     hide(
-        costing,
+        costing.software.overlap_slowdown,
         Dimension::Shard,
         &mut cost.forward,
         covers(plan.overlap.parameter_gather, forward),
         gather,
     );
     let both = plan.overlap.parameter_gather && plan.overlap.gradient_reduce;
-    hide(costing, Dimension::Shard, &mut cost.backward_input, covers(both, backward + more), again + scatter);
+    hide(
+        costing.software.overlap_slowdown,
+        Dimension::Shard,
+        &mut cost.backward_input,
+        covers(both, backward + more),
+        again + scatter,
+    );
 }
 
 /// Adds the traffic of offload over the host link: activations to the host in the forward pass and back in the backward pass, parameters to
-/// the device in both (each rank its shard). It overlaps with compute as sharded parameters do. `activations` is the offloaded share of the
-/// layer's kept memory under `recompute`.
+/// the device in both (each rank its shard). `activations` is the offloaded share of the layer's kept memory under `recompute`.
+///
+/// Copy engines move the data next to the kernels, which lose memory bandwidth alone: compute of time `t` beside a copy takes `t x link /
+/// memory bandwidth` longer. (Engines: CUDA C++ programming guide, "Overlap of data transfer and kernel execution". Collectives, in
+/// contrast, occupy compute units.) Checked against published runs of MaxText that offload the input and the projections of each layer.
 pub fn offload_layer(
     costing: &Costing<'_>,
     layer: &Layer,
@@ -61,8 +70,8 @@ pub fn offload_layer(
     if offload.activations <= 0.0 && offload.parameters <= 0.0 {
         return;
     }
-    // Without a specified bandwidth: a PCIe 4 link of sixteen lanes, the minimum of today's training hardware.
-    let link = costing.cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.5));
+    let accelerator = &costing.cluster.accelerator;
+    let link = accelerator.host_link();
     let kept = SoftwareCatalogue::shared().map_or(Bytes::ZERO, |c| {
         memory::kept_by_layer(costing.model, layer, costing.plan, recompute, c.get(&costing.plan.software))
     });
@@ -74,23 +83,18 @@ pub fn offload_layer(
     let backward = cost.backward_input.compute_time()
         + cost.backward_weight.compute_time()
         + cost.recompute.compute_time();
-    hide(costing, Dimension::Host, &mut cost.forward, forward, time);
-    hide(costing, Dimension::Host, &mut cost.backward_input, backward, time);
+    let slowdown = (link / accelerator.memory_bandwidth).min(1.0);
+    hide(slowdown, Dimension::Host, &mut cost.forward, forward, time);
+    hide(slowdown, Dimension::Host, &mut cost.backward_input, backward, time);
 }
 
-/// Adds communication to a piece of work, overlapped with at most `cover` of compute.
-fn hide(
-    costing: &Costing<'_>,
-    dimension: Dimension,
-    work: &mut Work,
-    cover: Seconds,
-    communication: Seconds,
-) {
+/// Adds communication to a piece of work, overlapped with at most `cover` of compute, which each hidden second slows by `slowdown`.
+fn hide(slowdown: f64, dimension: Dimension, work: &mut Work, cover: Seconds, communication: Seconds) {
     if communication <= Seconds::ZERO {
         return;
     }
     let hidden = communication.min(cover);
-    let exposed = (communication - hidden) + hidden * costing.software.overlap_slowdown;
+    let exposed = (communication - hidden) + hidden * slowdown;
     work.add_communication(dimension, communication, exposed / communication);
 }
 
@@ -296,11 +300,10 @@ fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
         + park_time(costing, parameters);
     if plan.offload.optimizer > 0.0 {
         let moved = parameters * plan.offload.optimizer;
-        if let Some(link) = costing.cluster.accelerator.host_bandwidth {
-            let down = Bytes::new(moved * plan.precision.gradients.bytes());
-            let up = Bytes::new(moved * plan.precision.parameters.bytes());
-            time += down / link + up / link;
-        }
+        let link = costing.cluster.accelerator.host_link();
+        let down = Bytes::new(moved * plan.precision.gradients.bytes());
+        let up = Bytes::new(moved * plan.precision.parameters.bytes());
+        time += down / link + up / link;
         time += Bytes::new(bytes * plan.offload.optimizer) / costing.cluster.host.memory_bandwidth_per_device;
     }
     time

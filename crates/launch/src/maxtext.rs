@@ -6,6 +6,7 @@
 mod base;
 mod keys;
 mod model;
+mod remat;
 mod script;
 mod write;
 
@@ -18,12 +19,9 @@ mod tests;
 use crate::document::{self, Document};
 use crate::fields::Fields;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
-use railwright_spec::plan::{
-    ContextKind, Optimizer, PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding,
-};
+use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Schedule, Sharding};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Amount;
-use std::collections::BTreeSet;
 
 /// Reads MaxText's YAML.
 #[derive(Clone, Copy, Debug)]
@@ -329,40 +327,7 @@ fn choices(fields: &mut Fields<'_>) {
             }
         }
     }
-    let path = "remat_policy";
-    if let Some(policy) = fields.word(path) {
-        use RecomputeModule::{Activation, CoreAttention, Norm};
-        let selective = |modules: &[RecomputeModule]| Recompute::Selective {
-            modules: modules.iter().copied().collect::<BTreeSet<_>>(),
-            layers: None,
-        };
-        let known = match policy.as_str() {
-            "none" => Some(Recompute::None),
-            "full" => Some(Recompute::Full { layers: None }),
-            // Products are kept, all that is cheap is not.
-            "minimal" | "minimal_flash" | "minimal_with_context" => {
-                Some(selective(&[CoreAttention, Norm, Activation]))
-            }
-            policy if policy.starts_with("save_") => Some(selective(&[RecomputeModule::Operators])),
-            _ => None,
-        };
-        match known {
-            Some(recompute) => {
-                if policy.starts_with("save_") {
-                    let message = "estimated as keeping every second GEMM";
-                    fields.remark(RemarkKind::NotModelled, path, message);
-                }
-                fields.set("plan.recompute", &recompute, path);
-            }
-            None => fields.remark(RemarkKind::NotModelled, path, "recompute is open"),
-        }
-    } else {
-        fields.default(
-            "plan.recompute",
-            &Recompute::Full { layers: None },
-            "MaxText's base.yml (remat_policy: full)",
-        );
-    }
+    remat::read(fields);
     let path = "quantization";
     let quantised = fields.word(path).map(|word| word.to_ascii_lowercase()).filter(|word| !word.is_empty());
     let preset = match quantised.as_deref() {

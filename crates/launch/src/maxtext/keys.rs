@@ -78,5 +78,5 @@ pub(super) const KNOWN: &[Known] = &[
 /// Tests whether a key is known.
 pub(crate) fn knows(path: &str) -> bool {
     let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
-    is_axis || KNOWN.iter().any(|(name, _)| *name == path)
+    is_axis || super::remat::places(path) || KNOWN.iter().any(|(name, _)| *name == path)
 }

@@ -58,7 +58,49 @@ fn overrides_with_a_model_by_name() {
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
     assert_eq!(value(&launch, "plan.micro_batches"), "1");
     assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
-    assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("recompute is open"));
+    // `custom` rematerialises all but the input of a layer unless it is told otherwise.
+    assert_eq!(value(&launch, "plan.recompute"), "\"full\"");
+}
+
+#[test]
+fn a_custom_policy_places_each_tensor() {
+    let read_with = |places: &str| {
+        read(&format!(
+            "python3 train.py base.yml model_name=llama3-70b ici_fsdp_parallelism=-1 per_device_batch_size=2 \
+             max_target_length=4096 remat_policy=custom {places}"
+        ))
+    };
+    let qkv = "query_proj=offload key_proj=offload value_proj=offload";
+    for (places, recompute, offload, remark) in [
+        ("decoder_layer_input=offload", "full", "1.0", None),
+        (
+            &format!("decoder_layer_input=offload {qkv} out_proj=offload"),
+            "selective:core_attention,norm,mlp,moe",
+            "1.0",
+            None,
+        ),
+        (
+            &format!("{qkv} out_proj=offload"),
+            "selective:core_attention,norm,mlp,moe",
+            "open",
+            Some("on the device"),
+        ),
+        (
+            "qkv_proj=device context=device out_proj=device mlpwi_0=device mlpwi_1=device",
+            "selective:norm,activation",
+            "open",
+            None,
+        ),
+        ("query_proj=hbm", "open", "open", Some("recompute is open")),
+    ] {
+        let launch = read_with(places);
+        assert_eq!(value(&launch, "plan.recompute").trim_matches('"'), recompute, "{places}");
+        assert_eq!(value(&launch, "plan.offload.activations"), offload, "{places}");
+        let found = remarks(&launch, RemarkKind::NotModelled).join("; ");
+        assert_eq!(remark.is_some_and(|words| !found.contains(words)), false, "{places}: {found}");
+        assert_eq!(found.is_empty(), remark.is_none(), "{places}: {found}");
+        assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new(), "{places}");
+    }
 }
 
 #[test]

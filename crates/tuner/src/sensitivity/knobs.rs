@@ -104,7 +104,7 @@ impl Setup {
             Turn::MemoryBandwidth => accelerator.memory_bandwidth = accelerator.memory_bandwidth * factor,
             Turn::ScaleUpBandwidth => cluster.scale_up.bandwidth = cluster.scale_up.bandwidth * factor,
             Turn::NetworkBandwidth => cluster.network.bandwidth = cluster.network.bandwidth * factor,
-            Turn::HostLink => accelerator.host_bandwidth = accelerator.host_bandwidth.map(|b| b * factor),
+            Turn::HostLink => accelerator.host_bandwidth = Some(accelerator.host_link() * factor),
             Turn::HostMemory => {
                 cluster.host.memory_bandwidth_per_device = cluster.host.memory_bandwidth_per_device * factor;
             }
@@ -195,9 +195,8 @@ pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
         bandwidth(cluster.network.bandwidth),
         Turn::NetworkBandwidth,
     ));
-    if let Some(link) = accelerator.host_bandwidth {
-        list.push(rate("cluster.host.bandwidth", "link to the host", bandwidth(link), Turn::HostLink));
-    }
+    let host_link = bandwidth(accelerator.host_link());
+    list.push(rate("cluster.host.bandwidth", "link to the host", host_link, Turn::HostLink));
     let host_memory = bandwidth(cluster.host.memory_bandwidth_per_device);
     list.push(rate("cluster.host.memory_bandwidth", "host memory bandwidth", host_memory, Turn::HostMemory));
     let time = |id: &str, title: &str, now: String, turn| hardware(id, title, now, false, turn);

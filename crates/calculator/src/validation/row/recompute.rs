@@ -23,20 +23,26 @@ pub(super) enum Offload {
     All,
     /// Only the residual stream: the input of each layer. All other kept activations stay on the device.
     Residual,
+    /// All but the residual stream.
+    AllButResidual,
 }
 
 impl Offload {
     /// Offloaded share of the kept activations of a stage's layers: `sum of inputs / sum of kept bytes`. The input is the memory that a
     /// layer keeps under full recompute.
     pub(super) fn share(self, model: &Model, plan: &Plan) -> f64 {
-        let (Self::Residual, Ok(catalogue)) = (self, SoftwareCatalogue::shared()) else { return 1.0 };
+        let (Self::Residual | Self::AllButResidual, Ok(catalogue)) = (self, SoftwareCatalogue::shared())
+        else {
+            return 1.0;
+        };
         let software = catalogue.get(&plan.software);
         let kept = |recompute: &Recompute| {
             let of = |at| kept_by_layer(model, model.layer(at), plan, recompute, software).get();
             (0..model.layers.len()).map(of).sum::<f64>()
         };
         let (inputs, all) = (kept(&Recompute::Full { layers: None }), kept(&plan.recompute));
-        if all > inputs { inputs / all } else { 1.0 }
+        let residual = if all > inputs { inputs / all } else { 1.0 };
+        if self == Self::Residual { residual } else { 1.0 - residual }
     }
 }
 
@@ -74,6 +80,9 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
         return Published { policy: if named.is_empty() { None } else { selective(named) }, offload: None };
     };
     let text = text.to_lowercase();
+    if let Some(placed) = placed(&text) {
+        return placed;
+    }
     let residual = notes.contains("--offload-residual").then_some(Offload::Residual);
     let offload = text.contains("activation offload").then_some(Offload::All).or(residual);
     let stages = stages.max(1);
@@ -100,6 +109,37 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
         _ => None,
     };
     Published { offload: offload.filter(|_| policy.is_some()), policy }
+}
+
+/// MaxText's policies that place each tensor: `custom: <tensors> offloaded, rest rematerialised`, `custom: host offload of <tensors>`,
+/// `custom: <tensors> kept on device, ...` and `qkv_proj_offloaded`. A kept tensor is the input of a layer or the projections of attention;
+/// what is not kept is recomputed.
+fn placed(text: &str) -> Option<Published> {
+    if text == "qkv_proj_offloaded" {
+        return Some(Published {
+            policy: Some(all_but_projections()),
+            offload: Some(Offload::AllButResidual),
+        });
+    }
+    let kept = text.strip_prefix("custom:")?.trim();
+    let (kept, offload) = if let Some(kept) = kept.strip_prefix("host offload of ") {
+        (kept, Some(Offload::All))
+    } else if let Some((kept, _)) = kept.split_once(" offloaded") {
+        (kept, Some(Offload::All))
+    } else {
+        (kept.split_once(" kept on device")?.0, None)
+    };
+    let words: Vec<&str> = kept.split([',', ' ']).filter(|word| !word.is_empty() && *word != "and").collect();
+    let is_known = words.iter().all(|word| ["layer", "inputs", "qkv", "out", "proj"].contains(word));
+    let policy =
+        if words.contains(&"qkv") { all_but_projections() } else { Recompute::Full { layers: None } };
+    is_known.then_some(Published { policy: Some(policy), offload })
+}
+
+/// Recompute of a layer from its input and its attention's projections.
+fn all_but_projections() -> Recompute {
+    use RecomputeModule::{CoreAttention, Mlp, Moe, Norm};
+    Recompute::Selective { modules: BTreeSet::from([Norm, CoreAttention, Mlp, Moe]), layers: None }
 }
 
 /// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`. `None` for an unknown word.
@@ -166,6 +206,22 @@ mod tests {
         let cell = of("full + activation offload to host");
         assert_eq!((cell.policy, cell.offload), (Some(Recompute::Full { layers: None }), Some(Offload::All)));
         assert_eq!(of("full").offload, None);
+    }
+
+    #[test]
+    fn policies_that_place_each_tensor_are_read() {
+        let full = Some(Recompute::Full { layers: None });
+        let projections = Some(all_but_projections());
+        for (cell, policy, offload) in [
+            ("custom: layer inputs offloaded, rest rematerialised", &full, Some(Offload::All)),
+            ("custom: host offload of layer inputs, qkv and out proj", &projections, Some(Offload::All)),
+            ("custom: layer inputs kept on device, qkv rematerialised", &full, None),
+            ("qkv_proj_offloaded", &projections, Some(Offload::AllButResidual)),
+            ("custom: host offload of something", &None, None),
+        ] {
+            let published = of(cell);
+            assert_eq!((&published.policy, published.offload), (policy, offload), "{cell}");
+        }
     }
 
     /// Full recompute keeps only the inputs of layers, a small part of the memory kept without recompute.
