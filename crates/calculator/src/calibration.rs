@@ -21,7 +21,7 @@ pub mod table;
 pub use same_run::{Claim, differences};
 pub use step_times::Timed;
 
-use crate::costing::{Machine, power_limit, wide_attention};
+use crate::costing::{Machine, power_limit};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
 use crate::software::{self, Software};
 use railwright_spec::calibration::{
@@ -377,11 +377,8 @@ impl<'a> Predictor<'a> {
         if self.machine.device.sustains_attention(pass) {
             return 1.0;
         }
-        let format = DataType::Bf16;
         let architecture = &self.machine.architecture;
-        self.software.attention_rate(architecture, self.software.attention_kernel(architecture))
-            * self.power
-            * wide_attention(self.cluster, format)
+        self.software.attention_rate(architecture, self.software.attention_kernel(architecture)) * self.power
     }
 
     /// Cost of a GEMM under the model of its linear layer's pass.

@@ -89,8 +89,7 @@ impl<'a> Choices<'a> {
             .iter()
             .map(|layer| {
                 let kept = LayerCost::kept(costing, layer);
-                let of =
-                    |t: &Treatment| stage::finished(costing, kept.recomputing(&t.recompute, layer), layer, t);
+                let of = |t: &Treatment| stage::treated_as(costing, &kept, layer, t);
                 treatments.iter().map(of).collect()
             })
             .collect();

@@ -6,7 +6,7 @@
 use crate::disturbance::Disturbance;
 pub use crate::machine::Machine;
 use crate::memory::{SoftwareCatalogue, StageSplit};
-use crate::operators::{self, Cost, Pass, ProductMemo};
+use crate::operators::{self, Cost, Pass, ProductMemo, Width};
 use crate::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -49,6 +49,8 @@ pub struct Costing<'a> {
     pub expert_rate: f64,
     /// Sustained over burst rate of attention.
     pub attention_rate: f64,
+    /// Width of the operands of fused attention.
+    pub attention_width: Width,
     /// Slow members, if any.
     pub disturbance: Option<&'a Disturbance>,
     /// Cache of GEMM prices, if many plans are priced.
@@ -142,14 +144,9 @@ impl<'a> Costing<'a> {
             attention_rate: if machine.device.sustains_attention(Pass::Forward) {
                 1.0
             } else {
-                software.attention_rate(architecture, asked)
-                    * power
-                    * match attention_kernel {
-                        // Batched GEMMs already run in their own format.
-                        operators::AttentionKernel::Unfused { .. } => 1.0,
-                        _ => wide_attention(cluster, plan.precision.wide_products()),
-                    }
+                software.attention_rate(architecture, asked) * power
             },
+            attention_width: attention_width(cluster, plan.precision.wide_products()),
             disturbance: None,
             memo: None,
         }
@@ -236,9 +233,13 @@ pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
     cluster.accelerator.power.map_or(1.0, |limit| (limit.get() / usual).clamp(0.1, 1.0).cbrt())
 }
 
-/// Rate of fused attention in wider formats, relative to the measured 16-bit formats: that of the matrix units.
-pub(crate) fn wide_attention(cluster: &Cluster, format: DataType) -> f64 {
+/// Width of fused attention in this format: wider ones run at the rate of their matrix units.
+fn attention_width(cluster: &Cluster, format: DataType) -> Width {
     let rate = |data_type| cluster.accelerator.peak_rate(data_type).map_or(0.0, FlopPerSecond::tera);
     let (wide, sixteen) = (rate(format), rate(DataType::Bf16));
-    if format.bytes() > 2.0 && wide > 0.0 && sixteen > 0.0 { (wide / sixteen).min(1.0) } else { 1.0 }
+    if format.bytes() > 2.0 && wide > 0.0 && sixteen > 0.0 {
+        Width { rate: (wide / sixteen).min(1.0), bytes: format.bytes() }
+    } else {
+        Width::SIXTEEN
+    }
 }

@@ -3,6 +3,7 @@
 //! MFU compares these with the peak; HFU compares the executed arithmetic, recompute included. Sources differ by up to 12% on an 8B model
 //! at 8k tokens through the attention term alone, so the convention is always given.
 
+use crate::program::attended_length;
 use railwright_spec::model::{Layer, Mixer, Model, Span, Usage};
 use railwright_spec::plan::{Lora, Plan};
 use railwright_spec::quantity::Flop;
@@ -27,26 +28,37 @@ impl Convention {
 /// FLOPs of forward and backward for one token at a sequence length, without recompute. N counts matrix parameters that a token uses,
 /// the head included and the input embedding not.
 pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) -> Flop {
-    let layers: f64 =
-        model.layers.iter().map(|&kind| forward(&model.layer_kinds[kind], sequence_length, convention)).sum();
+    attending(model, sequence_length, sequence_length as f64, convention)
+}
+
+/// The same, with attention over `attended` tokens: those of a document if sequences are packed.
+fn attending(model: &Model, sequence_length: u64, attended: f64, convention: Convention) -> Flop {
+    let layer = |kind: usize| forward(&model.layer_kinds[kind], sequence_length, attended, convention);
+    let layers: f64 = model.layers.iter().map(|&kind| layer(kind)).sum();
     let head = 2.0 * model.hidden_size as f64 * model.vocabulary as f64;
     let prediction = model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {
         let own: f64 =
             mtp.weights.iter().filter(|w| is_matrix(&w.usage)).map(|w| 2.0 * w.parameters() as f64).sum();
-        mtp.depth as f64
-            * (own + head + forward(&model.layer_kinds[mtp.layer_kind], sequence_length, convention))
+        mtp.depth as f64 * (own + head + layer(mtp.layer_kind))
     });
     Flop::new(3.0 * (layers + head + prediction))
 }
 
 /// FLOPs of forward and backward for one token of a plan's sequence, without recompute.
 ///
+/// Tokens of packed documents attend to their own document, so the causal convention counts its mean length over tokens. The full square is
+/// that of the whole sequence, as frameworks report it.
+///
 /// With LoRA a frozen matrix has no gradient, so its GEMMs count `4N` instead of `6N`; attention counts as before, and adapters of `n`
 /// parameters `6n`. Papers that count `6N` for LoRA publish an MFU that is up to half larger.
 pub fn of_plan(model: &Model, plan: &Plan, convention: Convention) -> Flop {
-    let all = per_token(model, plan.sequence_length, convention);
+    let attended = match convention {
+        Convention::CausalAttention => attended_length(plan),
+        Convention::FullAttention => plan.sequence_length as f64,
+    };
+    let all = attending(model, plan.sequence_length, attended, convention);
     let Some(lora) = plan.adapters() else { return all };
-    let mixers = |kind: usize| mixer(&model.layer_kinds[kind].mixer, plan.sequence_length as f64, convention);
+    let mixers = |kind: usize| mixer(&model.layer_kinds[kind].mixer, attended, convention);
     let prediction = model.multi_token_prediction.as_ref();
     let attention = model.layers.iter().map(|&kind| mixers(kind)).sum::<f64>()
         + prediction.map_or(0.0, |mtp| mtp.depth as f64 * mixers(mtp.layer_kind));
@@ -81,7 +93,7 @@ fn routed_share(layer: &Layer) -> f64 {
 }
 
 /// Forward FLOPs of one token in one layer.
-fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
+fn forward(layer: &Layer, sequence_length: u64, attended: f64, convention: Convention) -> f64 {
     let routed_share = routed_share(layer);
     let matrices: f64 = layer
         .weights
@@ -94,7 +106,7 @@ fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
                 * w.positions().map_or(1.0, |positions| positions as f64 / sequence_length.max(1) as f64)
         })
         .sum();
-    matrices + mixer(&layer.mixer, sequence_length as f64, convention)
+    matrices + mixer(&layer.mixer, attended, convention)
 }
 
 /// Scores and their GEMM with values: `2 (d_qk + d_v)` per query head and visible key.

@@ -12,7 +12,7 @@ mod memo;
 mod memory;
 mod unfused;
 
-pub use attention::{AttentionKernel, AttentionShape};
+pub use attention::{AttentionKernel, AttentionShape, Width};
 pub use memo::ProductMemo;
 
 use attention::AttentionLaws;
@@ -193,6 +193,17 @@ impl Device {
 
     /// Attention between projected queries, keys and values, forward or backward ([`Pass::DataGradient`]).
     pub fn attention(&self, shape: &AttentionShape, kernel: AttentionKernel, pass: Pass) -> Cost {
+        self.attention_in(shape, kernel, pass, Width::SIXTEEN)
+    }
+
+    /// Attention with operands of this width; an unfused kernel has its own format.
+    pub fn attention_in(
+        &self,
+        shape: &AttentionShape,
+        kernel: AttentionKernel,
+        pass: Pass,
+        width: Width,
+    ) -> Cost {
         if pass == Pass::WeightGradient {
             return Cost::ZERO;
         }
@@ -200,7 +211,7 @@ impl Device {
             AttentionKernel::Unfused { fused_softmax, dropout, format } => {
                 unfused::cost(self, shape, (fused_softmax, dropout), format, pass)
             }
-            _ => self.attention.cost(shape, kernel, pass),
+            _ => self.attention.cost(shape, kernel, pass, width),
         };
         self.corrections.as_ref().map_or(cost, |c| c.attention(cost, pass))
     }

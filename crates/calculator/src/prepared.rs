@@ -171,6 +171,8 @@ struct Content {
 #[derive(Clone, Debug)]
 pub struct Priced {
     kinds: Vec<LayerCost>,
+    /// Layers beyond the number that the recompute policy covers.
+    beyond: Vec<LayerCost>,
     embedding_gather: LayerCost,
     head: LayerCost,
     known: Vec<(Content, ChunkCost)>,
@@ -181,22 +183,12 @@ impl Priced {
     /// Prices a setting under the plan's sharding and recompute policy, for any number of layers.
     pub fn new(costing: &Costing<'_>, setting: &Setting) -> Self {
         let (model, plan) = (costing.model, costing.plan);
-        let kinds = model
-            .layer_kinds
-            .iter()
-            .zip(&setting.layers.kept)
-            .map(|(layer, kept)| {
-                let mut cost = kept.recomputing(&plan.recompute, layer);
-                sharding::gather(costing, layer_parameters(layer, plan), &mut cost);
-                sharding::offload_layer(costing, layer, &plan.recompute, plan.offload.activations, &mut cost);
-                cost
-            })
-            .collect();
+        let (kinds, beyond) = stage::under_policy(costing, &setting.layers.kept);
         let mut embedding_gather = LayerCost::default();
         sharding::gather(costing, local_parameters(&model.embedding, plan), &mut embedding_gather);
         let mut head = setting.layers.head;
         sharding::gather(costing, stage::head_parameters(costing), &mut head);
-        Self { kinds, embedding_gather, head, known: Vec::new(), updates: Updates::default() }
+        Self { kinds, beyond, embedding_gather, head, known: Vec::new(), updates: Updates::default() }
     }
 
     /// The time of a chunk of `layers` (by kind, in order), the first `covered` of them recomputed.
@@ -255,8 +247,7 @@ impl Priced {
                 cost.add(template, with as f64);
             }
             if here > with {
-                let kept = LayerCost { recompute: Work::default(), ..*template };
-                cost.add(&kept, (here - with) as f64);
+                cost.add(&self.beyond[kind], (here - with) as f64);
             }
         }
         if first {

@@ -79,10 +79,9 @@ pub fn offload_layer(
     let held = layer_parameters(layer, costing.plan).total() / shards;
     let parameters = Bytes::new(held * costing.plan.precision.parameters.bytes()) * offload.parameters;
     let time = (kept * offload.activations + parameters) / link;
-    let forward = cost.forward.compute_time();
-    let backward = cost.backward_input.compute_time()
-        + cost.backward_weight.compute_time()
-        + cost.recompute.compute_time();
+    // The link to the host is independent of the others: copies go on during communication that waits for them.
+    let forward = cost.forward.time();
+    let backward = cost.backward_input.time() + cost.backward_weight.time() + cost.recompute.time();
     let slowdown = (link / accelerator.memory_bandwidth).min(1.0);
     hide(slowdown, Dimension::Host, &mut cost.forward, forward, time);
     hide(slowdown, Dimension::Host, &mut cost.backward_input, backward, time);
@@ -376,6 +375,47 @@ mod tests {
         // forward pass.
         assert!(activations > none * 1.2, "{activations} {none}");
         assert!(parameters > none && optimizer > none, "{parameters} {optimizer} {none}");
+    }
+
+    /// Layers beyond the number that a policy covers are those of a plan without recompute, with their own gathers and offload.
+    #[test]
+    fn recompute_of_a_layer_costs_at_most_that_layer() {
+        for (stage, offload) in [(1, 1.0), (3, 0.0), (3, 1.0)] {
+            let with = |recompute: Recompute| {
+                step(|p| {
+                    p.recompute = recompute.clone();
+                    p.offload.activations = offload;
+                    p.sharding.zero_stage = stage;
+                    (p.sequence_length, p.global_batch) = (2048, 64);
+                })
+            };
+            let (none, all) = (with(Recompute::None), with(Recompute::Full { layers: None }));
+            let one = with(Recompute::Full { layers: Some(1) });
+            let share = (one - none) / (all - none);
+            assert!((share - 1.0 / 32.0).abs() < 1e-6, "ZeRO-{stage}, offload {offload}: {none} {one} {all}");
+        }
+    }
+
+    /// Copies to the host and gathers use different links at the same time, so neither waits for the other.
+    #[test]
+    fn faster_compute_is_never_slower_beside_two_transfers() {
+        let model = by_name("llama-3-8b").expect("in the catalogue");
+        let mut before = f64::INFINITY;
+        for factor in [1.0, 2.0, 4.0, 8.0] {
+            let mut cluster = cluster::by_name("dgx-a100", 64).expect("a preset");
+            let mut plan = Plan::default_for(&model, &cluster).expect("possible");
+            (plan.data_parallel, plan.tensor_parallel, plan.pipeline_parallel) = (64, 1, 1);
+            (plan.sequence_parallel, plan.sharding.zero_stage) = (false, 3);
+            (plan.sequence_length, plan.global_batch, plan.offload.activations) = (2048, 64, 1.0);
+            for rate in cluster.accelerator.peak.values_mut() {
+                *rate = *rate * factor;
+            }
+            let machine = Machine::new(&cluster);
+            let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+            let time = evaluate(&costing).expect("possible").time.total.get();
+            assert!(time <= before, "{factor}: {time} after {before}");
+            before = time;
+        }
     }
 
     /// Qwen3 30B with all parameters on 8 H200 (a published benchmark of a reinforcement-learning trainer): 44.1 s from the throughput, 7.4

@@ -19,6 +19,7 @@ use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
 use railwright_spec::model::Layer;
+use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
@@ -36,6 +37,8 @@ pub struct Chunk {
 pub(crate) struct LayerPrices {
     /// Cost under the plan's recompute and offload.
     kinds: Vec<LayerCost>,
+    /// Cost of the layers beyond the number that the policy covers; empty if it covers all.
+    beyond: Vec<LayerCost>,
     /// Treatment of each layer. `None` if stages do not differ.
     coverage: Option<Coverage>,
     /// Each kind of layer under each treatment; empty if stages do not differ.
@@ -48,25 +51,17 @@ impl LayerPrices {
     /// Prices of layers with this split over virtual stages.
     pub(crate) fn new(costing: &Costing<'_>, split: &[u64]) -> Self {
         let (model, plan) = (costing.model, costing.plan);
-        let kinds = model
-            .layer_kinds
-            .iter()
-            .map(|layer| {
-                let treatment =
-                    Treatment { recompute: plan.recompute.clone(), offload: plan.offload.activations };
-                finished(costing, LayerCost::new(costing, layer), layer, &treatment)
-            })
-            .collect();
+        let kept: Vec<LayerCost> =
+            model.layer_kinds.iter().map(|layer| LayerCost::kept(costing, layer)).collect();
+        let (kinds, beyond) = under_policy(costing, &kept);
         let coverage = Coverage::new(plan, split);
         let treated = coverage.as_ref().map_or_else(Vec::new, |coverage| {
-            let under = |layer: &Layer| {
-                let kept = LayerCost::kept(costing, layer);
-                let of = |t: &Treatment| finished(costing, kept.recomputing(&t.recompute, layer), layer, t);
-                coverage.treatments.iter().map(of).collect()
+            let under = |(layer, kept): (&Layer, &LayerCost)| {
+                coverage.treatments.iter().map(|t| treated_as(costing, kept, layer, t)).collect()
             };
-            model.layer_kinds.iter().map(under).collect()
+            model.layer_kinds.iter().zip(&kept).map(under).collect()
         });
-        Self { kinds, coverage, treated, covered: recomputed_layers(plan) }
+        Self { kinds, beyond, coverage, treated, covered: recomputed_layers(plan) }
     }
 
     /// Cost of the layer at a place of a virtual stage, of this kind.
@@ -74,7 +69,7 @@ impl LayerPrices {
         match &self.coverage {
             Some(coverage) => self.treated[kind][coverage.of(chunk, place)],
             None if (place as u64) < self.covered => self.kinds[kind],
-            None => LayerCost { recompute: Work::default(), ..self.kinds[kind] },
+            None => self.beyond[kind],
         }
     }
 
@@ -90,7 +85,7 @@ impl LayerPrices {
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let model = costing.model;
     let split = memory::layers_per_chunk(model, costing.plan, costing.stage_split);
-    let LayerPrices { kinds, coverage, treated, covered } = LayerPrices::new(costing, &split);
+    let LayerPrices { kinds, beyond, coverage, treated, covered } = LayerPrices::new(costing, &split);
     let last = split.len() - 1;
     let mut next = 0_usize;
     let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
@@ -110,7 +105,6 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
             continue;
         }
         inner = is_inner.then_some(next..end);
-        // Layers beyond the recompute policy's count recompute nothing.
         if let Some(coverage) = &coverage {
             let mut from = next;
             for &(treatment, count) in &coverage.chunks[index] {
@@ -135,8 +129,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
                 cost.add(template, with as f64);
             }
             if here > with {
-                let kept = LayerCost { recompute: Work::default(), ..*template };
-                cost.add(&kept, (here - with) as f64);
+                cost.add(&beyond[kind], (here - with) as f64);
             }
         }
         next = end;
@@ -151,13 +144,29 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     chunks
 }
 
-/// A layer's cost including the gathers of its sharded parameters and its transfers to the host and back.
-pub(crate) fn finished(
+/// Every kind of layer under the plan's recompute and offload, and of those beyond the number that the policy covers, from their cost without
+/// recompute. Layers beyond recompute nothing, keep more memory to offload and have less compute to hide it. The latter are empty if the
+/// policy covers all layers.
+pub(crate) fn under_policy(costing: &Costing<'_>, kept: &[LayerCost]) -> (Vec<LayerCost>, Vec<LayerCost>) {
+    let plan = costing.plan;
+    let all = |recompute: &Recompute| {
+        let treatment = Treatment { recompute: recompute.clone(), offload: plan.offload.activations };
+        let layers = costing.model.layer_kinds.iter().zip(kept);
+        layers.map(|(layer, kept)| treated_as(costing, kept, layer, &treatment)).collect()
+    };
+    let beyond = if recomputed_layers(plan) == u64::MAX { Vec::new() } else { all(&Recompute::None) };
+    (all(&plan.recompute), beyond)
+}
+
+/// A layer's cost under a treatment, from its cost without recompute: including the gathers of its sharded parameters and its transfers to
+/// the host and back.
+pub(crate) fn treated_as(
     costing: &Costing<'_>,
-    mut cost: LayerCost,
+    kept: &LayerCost,
     layer: &Layer,
     treatment: &Treatment,
 ) -> LayerCost {
+    let mut cost = kept.recomputing(&treatment.recompute, layer);
     sharding::gather(costing, layer_parameters(layer, costing.plan), &mut cost);
     sharding::offload_layer(costing, layer, &treatment.recompute, treatment.offload, &mut cost);
     cost

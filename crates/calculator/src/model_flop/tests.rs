@@ -56,7 +56,7 @@ fn a_prediction_module_runs_its_layer_its_projection_and_the_head() {
     let mut with = model("deepseek-v3-671b");
     let (h, v) = (7168.0, 129280.0);
     let kind = with.multi_token_prediction.as_ref().expect("it predicts further").layer_kind;
-    let block = forward(&with.layer_kinds[kind], 4096, Convention::CausalAttention);
+    let block = forward(&with.layer_kinds[kind], 4096, 4096.0, Convention::CausalAttention);
     let one = 3.0 * (2.0 * 2.0 * h * h + block + 2.0 * h * v);
     let mut without = with.clone();
     without.multi_token_prediction = None;
@@ -166,4 +166,16 @@ fn frozen_matrices_have_no_gradient_of_their_own() {
     // 6,607,077,376 weights in matrices, head included (6,738,415,616 without the embedding's 131,072,000 and 65 norms of 4,096), lose
     // two of six; PEFT counts 4,194,304 trainable.
     assert_eq!(full - lora, 2.0 * 6_607_077_376.0 - 6.0 * 4_194_304.0);
+}
+
+/// Packed documents of 512 tokens need the arithmetic of sequences of 512 tokens; frameworks' full square stays that of the sequence.
+#[test]
+fn packed_documents_count_their_own_attention() {
+    let model = railwright_spec::model::by_name("llama-3-8b").expect("known");
+    let cluster = railwright_spec::cluster::by_name("dgx-h100", 8).expect("known");
+    let mut plan = Plan::default_for(&model, &cluster).expect("possible");
+    (plan.sequence_length, plan.document_length) = (8192, Some(512));
+    let of = |convention| of_plan(&model, &plan, convention).get();
+    near(of(Convention::CausalAttention), per_token(&model, 512, Convention::CausalAttention).get(), 1e-12);
+    near(of(Convention::FullAttention), per_token(&model, 8192, Convention::FullAttention).get(), 1e-12);
 }

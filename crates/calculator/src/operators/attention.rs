@@ -115,6 +115,20 @@ impl AttentionShape {
     }
 }
 
+/// Width of a fused kernel's operands. Arithmetic and traffic depend on it, the floor of a kernel does not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Width {
+    /// Peak of the format over that of the measured 16-bit formats, at most 1.
+    pub rate: f64,
+    /// Bytes of an element.
+    pub bytes: f64,
+}
+
+impl Width {
+    /// The 16-bit formats of the measurements.
+    pub const SIXTEEN: Self = Self { rate: 1.0, bytes: 2.0 };
+}
+
 /// One kernel generation on one accelerator.
 #[derive(Clone, Copy, Debug)]
 struct AttentionLaw {
@@ -245,7 +259,13 @@ impl AttentionLaws {
     }
 
     /// One fused attention operator; see the module's equation.
-    pub(super) fn cost(&self, shape: &AttentionShape, kernel: AttentionKernel, pass: Pass) -> Cost {
+    pub(super) fn cost(
+        &self,
+        shape: &AttentionShape,
+        kernel: AttentionKernel,
+        pass: Pass,
+        width: Width,
+    ) -> Cost {
         let law = match kernel {
             AttentionKernel::Flash1 => &self.flash1,
             AttentionKernel::Flash2 => &self.flash2,
@@ -263,15 +283,16 @@ impl AttentionLaws {
         let diagonal = if shape.span == Span::Bidirectional { 0.0 } else { law.diagonal };
         let (head_dim, value_dim) = (padded(shape.head_dim), padded(shape.value_dim));
         let widths = head_dim + value_dim;
-        let rate = self.peak * share * law.share(head_dim) / self.units;
+        let peak = self.peak * width.rate;
+        let rate = peak * share * law.share(head_dim) / self.units;
         let blocks = shape.batch * shape.heads * (shape.query_length / BLOCK).ceil() / self.units;
         let filled = (law.wave * blocks.ceil() + (1.0 - law.wave) * blocks).max(1.0);
         let keys =
             (filled * (shape.mean_keys() + start + diagonal)).max(law.single * (shape.most_keys() + start));
         let arithmetic = factor * 2.0 * BLOCK * widths / rate * keys;
-        let bytes = shape.operand_bytes() * moved;
+        let bytes = shape.operand_bytes() * (moved * width.bytes / Width::SIXTEEN.bytes);
         let flop = forward * factor;
-        let roofline = (flop.get() / self.peak).max(bytes.get() / self.bandwidth);
+        let roofline = (flop.get() / peak).max(bytes.get() / self.bandwidth);
         let moving = bytes.get() / (0.85 * self.bandwidth);
         let (arithmetic, moving) = (arithmetic * arithmetic, moving * moving);
         let both = (arithmetic * arithmetic + moving * moving).sqrt().sqrt();

@@ -200,6 +200,34 @@ fn products_in_fp32_have_no_alignment() {
 }
 
 /// Unfused attention in fp32 runs its GEMMs in fp32, so it has neither the alignment cost nor the rate of 16-bit kernels.
+/// The rate of wider operands is that of their own units: a faster 16-bit unit does not slow them.
+#[test]
+fn wide_attention_depends_on_its_own_rate() {
+    let shape = AttentionShape {
+        batch: 2.0,
+        query_length: 1024.0,
+        key_length: 1024.0,
+        heads: 3.0,
+        kv_heads: 3.0,
+        head_dim: 64.0,
+        value_dim: 64.0,
+        span: Span::Causal,
+    };
+    let time = |sixteen: f64| {
+        let mut h200 = accelerator_by_name("h200").expect("in the catalogue");
+        let peak = h200.peak_rate(DataType::Bf16).expect("a peak");
+        let wide = h200.peak_rate(DataType::Fp32).expect("a peak");
+        h200.peak.insert(DataType::Bf16, peak * sixteen);
+        let width = Width { rate: (wide / (peak * sixteen)).min(1.0), bytes: 4.0 };
+        let device = Device::new(&h200);
+        device.attention_in(&shape, AttentionKernel::Flash2, Pass::Forward, width).time.get()
+    };
+    let now = time(1.0);
+    for factor in [2.0, 10.0] {
+        assert!((time(factor) / now - 1.0).abs() < 1e-9, "{factor}: {} {now}", time(factor));
+    }
+}
+
 #[test]
 fn unfused_attention_in_fp32_is_priced_in_fp32() {
     let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");

@@ -72,7 +72,7 @@ fn sparse(span: Span, top_k: u64) -> Span {
 ///
 /// `sum(d^2) / sum(d) = mean (1 + cv^2)`: a document of length `d` has `d` tokens, so long documents have more weight than in the mean.
 /// Documents end at the sequence, which bounds the result.
-fn attended_length(plan: &Plan) -> f64 {
+pub(crate) fn attended_length(plan: &Plan) -> f64 {
     let sequence = plan.sequence_length as f64;
     let variation = 1.0 + plan.document_length_cv * plan.document_length_cv;
     plan.document_length.map_or(sequence, |mean| (mean as f64 * variation).min(sequence))

@@ -1,14 +1,15 @@
 //! The step time and its parts.
 
-use super::super::breakdown::{runs_per_chunk, stage_work};
+use super::super::breakdown::{dimension_id, runs_per_chunk, stage_work};
 use super::super::communication::operation;
 use super::super::{Estimate, identity::schedule_name};
 use super::calibrated;
 use super::explanation::{Explanation, Input, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
+use crate::layer::LayerCost;
 use crate::update;
-use crate::work::Work;
+use crate::work::{Dimension, Work};
 use railwright_spec::calibration::Operators;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -140,6 +141,10 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
     }
     for part in estimate.time.find("exposed").map(|e| e.children.as_slice()).unwrap_or_default() {
         let dimension = part.id.trim_start_matches("exposed.");
+        if dimension == dimension_id(Dimension::Host).0 {
+            list.push(host_offload(costing, &work, (&part.id, &part.title), part.time));
+            continue;
+        }
         let rows = estimate.communication.iter().filter(|r| r.dimension == dimension);
         let all: Seconds = rows.clone().map(|r| r.time).sum();
         let mut inputs = vec![given("exposed_share", part.time / all, "not overlapped; see `overlap`")];
@@ -180,6 +185,30 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
     ));
     list.extend(update(costing, evaluation, estimate));
     list
+}
+
+/// Explanation of copies to the host and back.
+fn host_offload(
+    costing: &Costing<'_>,
+    work: &LayerCost,
+    (id, title): (&str, &str),
+    exposed: Seconds,
+) -> Explanation {
+    let at = Dimension::Host as usize;
+    let copies = |work: &Work| work.communication[at].get();
+    let link = costing.cluster.accelerator.host_link();
+    let inputs = vec![
+        measure("copies", copies(&work.forward), "s", "to the host in forward passes, and parameters back"),
+        measure("copies back", copies(&work.backward_input), "s", "to the device in backward passes"),
+        measure(
+            "link",
+            link.get() / 1e9,
+            "GB/s",
+            "link to the host, one direction; see `cluster.host.bandwidth`",
+        ),
+    ];
+    let formula = "sum over layers of what exceeds compute and other exposed communication, and the memory traffic of the rest";
+    explanation(id, title, (exposed.get(), "s"), formula, inputs, "kept bytes of each layer / link")
 }
 
 fn host(
