@@ -5,8 +5,7 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::shell::Word;
-use crate::{Context, Format, Launch, started, trainers};
+use crate::{Context, Format, Launch, other, started, trainers};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -40,6 +39,10 @@ pub fn detect(text: &str) -> Vec<Sighting> {
         let script = started::recognise(head);
         seen.extend(script.map(|evidence| Sighting { format: Format::Script, evidence }));
     }
+    if seen.is_empty() {
+        let other = other::recognise(head);
+        seen.extend(other.map(|evidence| Sighting { format: Format::Other, evidence }));
+    }
     seen.sort_by_key(|sighting| std::cmp::Reverse(sighting.evidence.strength));
     seen
 }
@@ -54,8 +57,11 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
     let format = detect(text).first()?.format;
     if format == Format::Script {
         let settings =
-            |text: &str, name: &str, launcher: &[Word]| read_settings(text, name, context, launcher);
+            |text: &str, name: &str, words: started::Words<'_>| read_settings(text, name, context, words);
         return Some(started::read(text, file, context, &settings));
+    }
+    if format == Format::Other {
+        return Some(other::read(text.trim_start_matches('\u{feff}'), file, &[]));
     }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
     Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
@@ -66,10 +72,11 @@ fn read_settings(
     text: &str,
     file: &str,
     context: &Context<'_>,
-    launcher: &[Word],
+    (launcher, arguments): started::Words<'_>,
 ) -> Option<Result<Launch, Vec<Problem>>> {
     match detect(text).first()?.format {
         Format::Script | Format::Accelerate | Format::Deepspeed => None,
+        Format::Other => Some(other::read(text, file, arguments)),
         Format::HfTrainer => Some(trainers::read_started(text, file, context, launcher)),
         _ => read_with(text, file, context),
     }

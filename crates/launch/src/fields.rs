@@ -4,7 +4,7 @@
 //! without effect, not modelled, unknown. Independent of frameworks: a reader provides a table of its keys.
 
 use crate::document::{Data, Document, Entry};
-use crate::{Draft, Format, Launch, RemarkKind, tuned};
+use crate::{Draft, Format, Launch, RemarkKind, effects, tuned};
 use railwright_spec::human::shorten;
 use railwright_spec::model::by_name;
 use railwright_spec::problem::{Place, Problem, nearest};
@@ -209,7 +209,7 @@ impl<'a> Fields<'a> {
         } else if let Some(model) = tuned::base(name) {
             self.set("model.name", &model, path);
             let message = format!(
-                "not in the catalogue; its name begins with that of `{model}`, whose dimensions are assumed"
+                "not in the catalogue; its name contains that of `{model}`, whose dimensions are assumed"
             );
             self.remark(RemarkKind::Assumed, path, message);
         } else {
@@ -268,6 +268,15 @@ impl<'a> Fields<'a> {
                 {
                     self.draft.remark(RemarkKind::NotModelled, &source, line, why);
                 }
+                // A section without effect may have new keys with one.
+                Some((pattern, Meaning::Ignored))
+                    if pattern.ends_with(".*")
+                        && effects::named(last_of(&entry.path))
+                        && !effects::is_off(&entry.data) =>
+                {
+                    let message = "unknown key whose name indicates an effect on time or memory: not read";
+                    self.draft.remark(RemarkKind::Unknown, &source, line, message);
+                }
                 Some((pattern, Meaning::Ignored)) => {
                     // A section without effect is reported as a whole.
                     let section = pattern.strip_suffix(".*").filter(|section| !used.contains(section));
@@ -317,6 +326,11 @@ impl<'a> Fields<'a> {
     pub(crate) fn finish(self) -> Result<Launch, Vec<Problem>> {
         self.draft.finish()
     }
+}
+
+/// The last part of a path.
+fn last_of(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// The table entry of a key, or that of its section.

@@ -17,7 +17,7 @@ use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::shell;
-use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
 use inherit::{Inherited, inherit};
 use railwright_spec::problem::Problem;
 
@@ -171,7 +171,7 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
         entry.taken
             || known.iter().any(|(name, _)| *name == entry.path)
             || (sections.iter().any(|section| entry.path.starts_with(section))
-                && !harmless.iter().any(|part| entry.path.contains(part))
+                && (effects::named(&entry.path) || !harmless.iter().any(|part| entry.path.contains(part)))
                 && !matches!(entry.data, Data::Null | Data::Flag(false)))
     });
     fields.rest(known);

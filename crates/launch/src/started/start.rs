@@ -37,6 +37,13 @@ impl Start<'_> {
         &self.words[self.program + 1..]
     }
 
+    /// The arguments without the file of settings at an index and the flag before it.
+    pub(super) fn rest(&self, used: usize) -> impl Iterator<Item = (usize, &Word)> {
+        let arguments = self.arguments();
+        let flag = used.checked_sub(1).filter(|&at| arguments[at].text.starts_with('-'));
+        arguments.iter().enumerate().filter(move |(at, _)| *at != used && Some(*at) != flag)
+    }
+
     /// Indices of the arguments that name a file of settings.
     pub(super) fn files(&self) -> Vec<usize> {
         let is_file = |word: &Word| {

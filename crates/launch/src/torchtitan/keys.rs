@@ -121,6 +121,13 @@ pub(super) const KNOWN: &[Known] = &[
         pass",
         ),
     ),
+    (
+        "optimizer.swap_optimizer",
+        Lost(
+            &["false"],
+            "moments that move between host and device are not modelled: they are estimated on the device",
+        ),
+    ),
     ("optimizer.*", Ignored),
     (
         "quantize.linear.float8.enable_fsdp_float8_all_gather",
@@ -130,6 +137,7 @@ pub(super) const KNOWN: &[Known] = &[
         "float8.enable_fsdp_float8_all_gather",
         Lost(&["false"], "parameters are estimated as gathered in 16 bits"),
     ),
+    ("quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp", Ignored),
     ("quantize.linear.*", Ignored),
     ("quantize.grouped_mm.float8.fqns", Lost(&[], "expert GEMMs use the format of the other GEMMs")),
     ("quantize.grouped_mm.mx.fqns", Lost(&[], "expert GEMMs use the format of the other GEMMs")),
