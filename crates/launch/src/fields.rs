@@ -271,6 +271,7 @@ impl<'a> Fields<'a> {
                 // A section without effect may have new keys with one.
                 Some((pattern, Meaning::Ignored))
                     if pattern.ends_with(".*")
+                        && !self.is_in_a_section_that_is_off(&entry.path)
                         && effects::named(last_of(&entry.path))
                         && !effects::is_off(&entry.data) =>
                 {
@@ -293,6 +294,16 @@ impl<'a> Fields<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Tests whether a section of a key has a switch that is off: `fp8_cfg.enabled: false`.
+    fn is_in_a_section_that_is_off(&self, path: &str) -> bool {
+        path.match_indices('.').any(|(at, _)| {
+            ["enabled", "enable"].iter().any(|switch| {
+                let switch = format!("{}.{switch}", &path[..at]);
+                self.document.get(&switch).is_some_and(|entry| effects::is_off(&entry.data))
+            })
+        })
     }
 
     fn unknown(&mut self, entry: &Entry, known: &[Known]) {

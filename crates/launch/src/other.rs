@@ -128,6 +128,11 @@ fn keys(words: &[Word]) -> Document {
     document
 }
 
+/// Tests whether the arguments of a program describe a training run.
+pub(crate) fn describes_training(arguments: &[Word]) -> bool {
+    parts::evidence(&keys(arguments)).is_some()
+}
+
 /// Reads the arguments of an unknown program; `None` if they do not describe a training run. `processes` are those of its launcher.
 pub(crate) fn read_arguments(
     program: &str,

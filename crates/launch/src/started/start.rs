@@ -96,7 +96,8 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
         });
         let program = words.iter().position(is_program).or(module.map(|at| at + 1))?;
         let start = Start { words, program, line: command.line };
-        (is_launched || !start.files().is_empty()).then_some(start)
+        let is_trainer = || crate::other::describes_training(start.arguments());
+        (is_launched || !start.files().is_empty() || is_trainer()).then_some(start)
     });
     starts.next_back()
 }
