@@ -5,7 +5,7 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::{Context, Format, Launch, other, started, trainers};
+use crate::{Context, Format, Launch, other, shell, started, trainers};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -27,10 +27,22 @@ pub struct Sighting {
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
     let head = head(text);
+    let is_script = head.starts_with("#!") && head.lines().next().is_some_and(|line| line.contains("sh"));
+    let outer = if is_script { shell::documents(head).0 } else { head.into() };
+    let outer = outer.as_ref();
     let mut seen: Vec<Sighting> = readers()
         .iter()
         .filter_map(|reader| {
-            let text = if reader.format() == Format::MegatronLog { text } else { head };
+            let text = match reader.format() {
+                Format::MegatronLog => text,
+                // A script may write these.
+                Format::Accelerate
+                | Format::Nanotron
+                | Format::GptNeox
+                | Format::Torchtune
+                | Format::Primus => outer,
+                _ => head,
+            };
             Some(Sighting { format: reader.format(), evidence: reader.recognise(text)? })
         })
         .collect();
@@ -64,7 +76,13 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
         return Some(other::read(text.trim_start_matches('\u{feff}'), file, &[]));
     }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
-    Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
+    let read = reader.read_with(text.trim_start_matches('\u{feff}'), file, context);
+    // Flags of Megatron have names that other programs use as well.
+    if read.is_err() && format == Format::MegatronScript && started::recognise(text).is_some() {
+        let other = started::read(text, file, context, &|_, _, _| None);
+        return Some(other.or(read));
+    }
+    Some(read)
 }
 
 /// Reads the configuration that a script names; `None` for files that hold the settings of a launcher or of sharding alone.

@@ -73,6 +73,10 @@ impl<'a> Fields<'a> {
             Data::Number(x) if x.fract() == 0.0 && x.abs() < 9e15 => Some(*x as i64),
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) if text.trim().parse::<i64>().is_ok() => text.trim().parse().ok(),
+            Data::Text(text) if is_placeholder(text) => {
+                self.remark(RemarkKind::Unresolved, path, "is to be filled in, so it is open");
+                None
+            }
             _ => self.wrong(&entry, "a whole number"),
         }
     }
@@ -337,6 +341,15 @@ impl<'a> Fields<'a> {
     pub(crate) fn finish(self) -> Result<Launch, Vec<Problem>> {
         self.draft.finish()
     }
+}
+
+/// Tests whether a text stands for a value that the user fills in: `TO_BE_FILLED`, `<gpus>`, `???`.
+fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    let is_bracketed = text.starts_with('<') && text.ends_with('>');
+    let is_shouted =
+        text.len() > 3 && text.contains('_') && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    is_bracketed || is_shouted || text == "???"
 }
 
 /// The last part of a path.

@@ -1,6 +1,6 @@
 //! Programs without a reader of their own: settings whose names mean the same everywhere.
 //!
-//! Responsible for: configurations (YAML, TOML, JSON) and arguments of unknown programs. Only names without a second meaning are read; a
+//! Responsible for: configurations (YAML, TOML, JSON, variables in Python) and arguments of unknown programs. Only names without a second meaning are read; a
 //! setting with two values is open, and no default of the program is stated. Every other key is listed.
 
 mod found;
@@ -15,8 +15,9 @@ mod tests;
 
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::Fields;
+use crate::python::{self, Recipe};
 use crate::shell::Word;
-use crate::{Evidence, Format, Launch, RemarkKind, Strength, trainers};
+use crate::{Context, Evidence, Format, Launch, RemarkKind, Strength, trainers};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 
@@ -38,13 +39,23 @@ const OPEN: &[&str] = &[
 
 /// The evidence for a configuration of an unknown program.
 pub(crate) fn recognise(text: &str) -> Option<Evidence> {
-    let document = parse(text, "")?;
+    let (document, _) = parse(text, "")?;
     let found = parts::evidence(&document)?;
     Some(Evidence::new(Strength::Weak, found))
 }
 
-/// A configuration as keys; `None` for texts in other syntaxes.
-fn parse(text: &str, file: &str) -> Option<Document> {
+/// A configuration as keys, with the recipe if it is one in Python; `None` for texts in other syntaxes.
+fn parse(text: &str, file: &str) -> Option<(Document, Option<Recipe>)> {
+    let has = |mark: &str| text.lines().any(|line| line.starts_with(mark));
+    let is_python = has("import ") || has("from ") || text.contains("= dict(") || text.contains("={\n");
+    if is_python {
+        let recipe = python::variables(text, file, &Context::default()).ok()?;
+        return Some((recipe.document.clone(), Some(recipe)));
+    }
+    data(text, file).map(|document| (document, None))
+}
+
+fn data(text: &str, file: &str) -> Option<Document> {
     let start = text.trim_start();
     if start.starts_with('{') {
         return document::json(text, file).ok();
@@ -58,7 +69,7 @@ fn parse(text: &str, file: &str) -> Option<Document> {
 /// Reads a configuration, with the arguments of a command that starts the program with it.
 pub(crate) fn read(text: &str, file: &str, arguments: &[Word]) -> Result<Launch, Vec<Problem>> {
     let refused = || vec![Problem::new("not a configuration of a training run").in_file(file)];
-    let mut document = parse(text, file).ok_or_else(refused)?;
+    let (mut document, recipe) = parse(text, file).ok_or_else(refused)?;
     let given = keys(arguments);
     for mut entry in given.entries {
         // An argument replaces the key of the same path, or of the same last part if that is unique.
@@ -77,6 +88,9 @@ pub(crate) fn read(text: &str, file: &str, arguments: &[Word]) -> Result<Launch,
     for (path, value, spot, why) in unresolved {
         let message = format!("cannot be resolved, so it is open: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+    }
+    if let Some(recipe) = recipe {
+        recipe.remarks(&mut fields.draft, &|_| true, &|_| false);
     }
     fill(&mut fields);
     fields.finish()

@@ -42,7 +42,9 @@ impl Owner {
 
 /// The evidence for a script that starts a program.
 pub(crate) fn recognise(text: &str) -> Option<Evidence> {
-    let has_mark = LAUNCHERS.iter().any(|name| text.contains(name)) || text.contains("python");
+    let has_mark = LAUNCHERS.iter().any(|name| text.contains(name))
+        || text.contains("python")
+        || text.contains("uv run");
     if !has_mark || !is_script(&shell::documents(text).0) {
         return None;
     }

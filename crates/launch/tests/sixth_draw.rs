@@ -116,3 +116,26 @@ fn a_program_without_a_launcher_is_read_by_its_arguments() {
     );
     assert!(has(&read, RemarkKind::Unresolved, "train_batch_size"), "{:?}", read.remarks);
 }
+
+/// hkust-nlp/simpleRL-reason `train_grpo_math_tune_ray.sh`: a number that the user fills in.
+#[test]
+fn a_number_to_be_filled_in_is_open() {
+    let script = "NODES=TO_BE_FILLED\npython3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B \\\n  \
+        actor_rollout_ref.actor.ppo_mini_batch_size=16 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 \\\n  \
+        trainer.n_gpus_per_node=8 trainer.nnodes=$NODES\n";
+    let read = folder::read(script, "run.sh", &[]);
+    check(&read, &[("cluster.devices", "open"), ("plan.micro_batch", "1")]);
+    assert!(has(&read, RemarkKind::Unresolved, "trainer.nnodes"), "{:?}", read.remarks);
+}
+
+/// sail-sg/understand-r1-zero `examples/qwen2.5-math-7b.sh`: enough of its flags have names of Megatron.
+#[test]
+fn flags_of_another_program_are_not_of_megatron() {
+    let script = "#!/bin/bash\npython train_zero.py --pretrain Qwen/Qwen2.5-7B --bf16 --lr 1e-6 --lr-warmup-fraction 0.1 --seed 1 \\\n  \
+        --train_batch_size 128 --gradient-checkpointing --weight-decay 0.1 --adam-beta1 0.9 --adam-beta2 0.95 --save out --load in\n";
+    let read = folder::read(script, "run.sh", &[]);
+    check(
+        &read,
+        &[("model.name", "\"qwen2.5-7b\""), ("plan.recompute", "\"full\""), ("plan.tensor_parallel", "open")],
+    );
+}

@@ -15,6 +15,9 @@ pub(super) const MODEL: &[&str] = &[
     "pretrain",
     "actor_pretrain",
     "pretrained_model",
+    "policy_model_path",
+    "actor_model_path",
+    "actor_model_name_or_path",
 ];
 /// Names of models in sections of other meaning: read only if the value is a known model.
 pub(super) const MODEL_IF_KNOWN: &[&str] =
@@ -99,6 +102,8 @@ pub(super) const MICRO_BATCH: &[&str] = &[
     "ppo_micro_batch_size_per_gpu",
     "train_micro_batch_size",
     "device_microbatch_size",
+    "micro_train_batch_size_per_gpu",
+    "micro_bsz",
 ];
 pub(super) const GLOBAL_BATCH: &[&str] =
     &["global_batch_size", "global_train_batch_size", "train_global_batch_size"];
@@ -108,6 +113,7 @@ pub(super) const ACCUMULATION: &[&str] = &[
     "gradient_accumulation",
     "grad_accum_steps",
     "batch_accumulation_per_replica",
+    "micro_num",
 ];
 /// Samples of a device in some programs, and of all devices in others.
 pub(super) const EITHER: &[&str] = &[
@@ -158,6 +164,10 @@ pub(super) const RECOMPUTE: &[&str] = &[
     "activation_checkpoint",
     "checkpoint_activations",
     "gradient_checkpointing_method",
+    "gradient_checkpoint",
+    "grad_checkpoint",
+    "recompute",
+    "use_recompute",
 ];
 pub(super) const OPTIMIZER: &[&str] = &["optimizer", "optim", "optimizer_name", "optimizer_type"];
 pub(super) const RANK: &[&str] = &["lora_rank", "lora_r"];
@@ -174,3 +184,5 @@ pub(super) const PER_NODE: &[&str] = &[
     "devices",
 ];
 pub(super) const NODES: &[&str] = &["num_nodes", "nnodes", "n_nodes", "num_machines"];
+/// How ranks share a sequence.
+pub(super) const CONTEXT_KIND: &[&str] = &["cp_type", "cp_comm_type", "context_parallel_algo"];

@@ -26,6 +26,7 @@ const SIDE: &[&str] = &[
     "evaluator",
     "evaluators",
     "validation",
+    "valid",
     "val",
     "judge",
     "orchestrator",
@@ -93,10 +94,15 @@ pub(super) fn evidence(document: &Document) -> Option<String> {
             document.entries.iter().find(|entry| side(&entry.path).is_none() && of_names(&last(&entry.path)));
         entry.map(|entry| entry.path.clone())
     };
+    let divides = || {
+        let is_one = |path: &str| side(path).is_none() && crate::effects::named(path);
+        document.entries.iter().find(|entry| is_one(&entry.path)).map(|entry| entry.path.clone())
+    };
     let batch = find(&[names::MICRO_BATCH, names::GLOBAL_BATCH, names::EITHER])?;
     let degrees: Vec<&str> = names::DEGREES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     let other =
-        find(&[names::LENGTH, &degrees, names::MODEL, names::DIMENSIONS, names::RESPONSE, names::RECOMPUTE])?;
+        find(&[names::LENGTH, &degrees, names::MODEL, names::DIMENSIONS, names::RESPONSE, names::RECOMPUTE])
+            .or_else(divides)?;
     let learns = document.entries.iter().any(|entry| {
         words(&last(&entry.path)).any(|word| {
             matches!(

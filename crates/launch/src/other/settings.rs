@@ -103,6 +103,14 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
             fields.set("plan.context_kind", &ContextKind::Ulysses, &path);
         }
     }
+    let kind = "plan.context_kind";
+    if let Some(path) = one(fields, kind, names::CONTEXT_KIND) {
+        match fields.document.get(&path).map(|entry| entry.data.shown()).as_deref() {
+            Some("ulysses" | "a2a" | "ulysses_cp_algo") => fields.set(kind, &ContextKind::Ulysses, &path),
+            Some("ring" | "p2p" | "megatron_cp_algo") => fields.set(kind, &ContextKind::Ring, &path),
+            _ => open(fields, kind, &path, "the exchange of a sequence's ranks is not known by this name"),
+        }
+    }
     if let Some((path, _)) = count(fields, key, names::SEQUENCE).filter(|(_, ranks)| *ranks > 1) {
         open(fields, key, &path, "sequences are divided by heads, in a ring or with tensor parallelism");
     }

@@ -127,3 +127,46 @@ fn files_that_train_nothing_are_not_claimed() {
         assert!(detect(text).is_empty(), "{text}");
     }
 }
+
+/// NovaSky-AI/SkyRL `run_sft_fsdp.sh`, Ascend/MindSpeed-LLM `tune_gpt_oss_20b_128k_fsdp2_A3.yaml`.
+#[test]
+fn overrides_after_a_module_and_kinds_of_exchange_are_read() {
+    let script = "uv run --extra fsdp -m skyrl.main model.path=Qwen/Qwen2.5-0.5B-Instruct batch_size=4 micro_train_batch_size_per_gpu=2 \\\n  \
+        optimizer_config.lr=1e-6 placement.num_nodes=2 placement.num_gpus_per_node=8 parallel.cp_size=4 parallel.cp_type=ulysses recompute=True\n";
+    check(
+        &launch(script),
+        &[
+            ("model.name", "\"qwen2.5-0.5b\""),
+            ("plan.micro_batch", "2"),
+            ("cluster.devices", "16"),
+            ("plan.context_parallel", "4"),
+            ("plan.context_kind", "\"ulysses\""),
+            ("plan.recompute", "\"full\""),
+        ],
+    );
+}
+
+/// InternLM/InternEvo `configs/7B_sft.py`: variables in Python.
+#[test]
+fn variables_in_python_are_read_and_code_is_not() {
+    let text = "JOB = \"7b\"\nSEQ_LEN = 2048\nVOCAB_SIZE = 103168\ndata = dict(\n    seq_len=SEQ_LEN,\n    micro_num=4,\n    micro_bsz=2,\n)\n\
+        adam = dict(lr=1e-4)\nmodel = dict(\n    checkpoint=False,\n    num_layers=32,\n    hidden_size=4096,\n    dtype=\"torch.bfloat16\",\n)\n\
+        parallel = dict(zero1=dict(size=8), tensor=dict(size=2))\n";
+    let read = launch(text);
+    check(
+        &read,
+        &[
+            ("plan.sequence_length", "2048"),
+            ("plan.micro_batch", "2"),
+            ("plan.micro_batches", "4"),
+            ("plan.precision.preset", "\"bf16\""),
+            ("plan.tensor_parallel", "open"),
+            ("model.layers", "open"),
+        ],
+    );
+    for key in ["parallel.zero1.size", "parallel.tensor.size"] {
+        assert!(has(&read, RemarkKind::Unresolved, key), "{key}: {:?}", read.remarks);
+    }
+    let code = "import torch\n\nclass Config:\n    batch_size: int = 4\n    max_seq_len: int = 8\n\ndef train(lr, batch_size=4):\n    return lr\n";
+    assert!(detect(code).is_empty());
+}

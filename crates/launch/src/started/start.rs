@@ -86,7 +86,8 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
         let words = command.words.as_slice();
         let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
         let is_launched = words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
-        let is_python = words.iter().any(|word| name(word).starts_with("python"));
+        let is_python = words.iter().any(|word| name(word).starts_with("python"))
+            || words.windows(2).any(|pair| name(&pair[0]) == "uv" && pair[1].text == "run");
         if !is_launched && !is_python {
             return None;
         }
