@@ -64,11 +64,9 @@ pub(super) fn one(fields: &mut Fields<'_>, key: &str, list: &[&str]) -> Option<S
 /// A count of at least 1 under one of some names; any other value leaves the key open.
 pub(super) fn count(fields: &mut Fields<'_>, key: &str, list: &[&str]) -> Option<(String, u64)> {
     let path = one(fields, key, list)?;
-    match fields.document.get(&path).and_then(|entry| entry.data.count()).filter(|&count| count > 0) {
-        Some(count) => Some((path, count)),
-        None => {
-            open(fields, key, &path, "its value is no count");
-            None
-        }
+    let value = fields.document.get(&path).and_then(|entry| entry.data.count()).filter(|&count| count > 0);
+    if value.is_none() {
+        open(fields, key, &path, "its value is no count");
     }
+    value.map(|count| (path, count))
 }

@@ -66,7 +66,7 @@ fn precision(fields: &mut Fields<'_>) {
     let Some((path, preset)) = found.first().cloned() else { return };
     match preset {
         Some(preset) if found.iter().all(|(_, other)| *other == Some(preset)) => {
-            fields.set(key, &preset, &path)
+            fields.set(key, &preset, &path);
         }
         _ => open(fields, key, &path, "the keys do not determine one format of computation"),
     }
@@ -100,7 +100,7 @@ fn recompute(fields: &mut Fields<'_>) {
     let Some((path, value)) = found.first().cloned() else { return };
     match value {
         Some(value) if found.iter().all(|(_, other)| other.as_ref() == Some(&value)) => {
-            fields.set(key, &value, &path)
+            fields.set(key, &value, &path);
         }
         _ => open(fields, key, &path, "the keys do not determine what is recomputed"),
     }

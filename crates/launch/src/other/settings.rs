@@ -32,7 +32,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     };
     let mut all: Vec<String> = named.into_iter().chain(known).collect();
     // A name and a path of one model are not two models.
-    let base = |name: &str| by_name(name).map(|model| model.name).unwrap_or_else(|_| name.to_owned());
+    let base = |name: &str| by_name(name).map_or_else(|_| name.to_owned(), |model| model.name);
     all.dedup_by_key(|path| base(&text(fields, path)));
     for path in &all {
         fields.take(path);
@@ -149,7 +149,7 @@ fn sharding(fields: &mut Fields<'_>) {
     let Some((path, sharding)) = found.next() else { return };
     match sharding {
         Some(sharding) if found.all(|(_, other)| other == Some(sharding)) => {
-            fields.set(key, &sharding, &path)
+            fields.set(key, &sharding, &path);
         }
         _ => open(fields, key, &path, "the keys do not determine which states are sharded"),
     }
