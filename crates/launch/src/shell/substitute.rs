@@ -12,6 +12,12 @@ use super::{Why, arithmetic, condition, pattern};
 /// Numbers that `seq` may write.
 const LONGEST_SEQUENCE: i64 = 4096;
 
+/// Commands with an output that follows from their arguments.
+const STARTED: [&str; 11] = [
+    "dirname", "basename", "realpath", "readlink", "echo", "printf", "expr", "python", "python3", "awk",
+    "seq",
+];
+
 /// Words of a command, and the first reason why one of them is unknown.
 type Words = Result<Vec<String>, Why>;
 
@@ -151,6 +157,10 @@ impl Variables {
         {
             let elements: Option<Vec<String>> = elements.iter().map(|element| known(element)).collect();
             return elements.map(|elements| elements.join(&separator.to_string())).ok_or(Why::Undecidable);
+        }
+        // The words of other commands are not expanded: their variables decide nothing.
+        if !parts.first().is_some_and(|first| STARTED.contains(&plain(first).as_str())) {
+            return Err(Why::Undecidable);
         }
         let words = self.known_words(parts)?;
         let operands: Vec<&str> =
