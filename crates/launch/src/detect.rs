@@ -5,8 +5,7 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::shell::Word;
-use crate::{Context, Format, Launch, started, trainers};
+use crate::{Context, Format, Launch, other, shell, started, trainers};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -28,10 +27,22 @@ pub struct Sighting {
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
     let head = head(text);
+    let is_script = head.starts_with("#!") && head.lines().next().is_some_and(|line| line.contains("sh"));
+    let outer = if is_script { shell::documents(head).0 } else { head.into() };
+    let outer = outer.as_ref();
     let mut seen: Vec<Sighting> = readers()
         .iter()
         .filter_map(|reader| {
-            let text = if reader.format() == Format::MegatronLog { text } else { head };
+            let text = match reader.format() {
+                Format::MegatronLog => text,
+                // A script may write these.
+                Format::Accelerate
+                | Format::Nanotron
+                | Format::GptNeox
+                | Format::Torchtune
+                | Format::Primus => outer,
+                _ => head,
+            };
             Some(Sighting { format: reader.format(), evidence: reader.recognise(text)? })
         })
         .collect();
@@ -39,6 +50,10 @@ pub fn detect(text: &str) -> Vec<Sighting> {
     if seen.is_empty() {
         let script = started::recognise(head);
         seen.extend(script.map(|evidence| Sighting { format: Format::Script, evidence }));
+    }
+    if seen.is_empty() {
+        let other = other::recognise(head);
+        seen.extend(other.map(|evidence| Sighting { format: Format::Other, evidence }));
     }
     seen.sort_by_key(|sighting| std::cmp::Reverse(sighting.evidence.strength));
     seen
@@ -54,11 +69,20 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
     let format = detect(text).first()?.format;
     if format == Format::Script {
         let settings =
-            |text: &str, name: &str, launcher: &[Word]| read_settings(text, name, context, launcher);
+            |text: &str, name: &str, words: started::Words<'_>| read_settings(text, name, context, words);
         return Some(started::read(text, file, context, &settings));
     }
+    if format == Format::Other {
+        return Some(other::read(text.trim_start_matches('\u{feff}'), file, &[]));
+    }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
-    Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
+    let read = reader.read_with(text.trim_start_matches('\u{feff}'), file, context);
+    // Flags of Megatron have names that other programs use as well.
+    if read.is_err() && format == Format::MegatronScript && started::recognise(text).is_some() {
+        let other = started::read(text, file, context, &|_, _, _| None);
+        return Some(other.or(read));
+    }
+    Some(read)
 }
 
 /// Reads the configuration that a script names; `None` for files that hold the settings of a launcher or of sharding alone.
@@ -66,10 +90,11 @@ fn read_settings(
     text: &str,
     file: &str,
     context: &Context<'_>,
-    launcher: &[Word],
+    (launcher, arguments): started::Words<'_>,
 ) -> Option<Result<Launch, Vec<Problem>>> {
     match detect(text).first()?.format {
         Format::Script | Format::Accelerate | Format::Deepspeed => None,
+        Format::Other => Some(other::read(text, file, arguments)),
         Format::HfTrainer => Some(trainers::read_started(text, file, context, launcher)),
         _ => read_with(text, file, context),
     }

@@ -4,7 +4,7 @@
 //! without effect, not modelled, unknown. Independent of frameworks: a reader provides a table of its keys.
 
 use crate::document::{Data, Document, Entry};
-use crate::{Draft, Format, Launch, RemarkKind, tuned};
+use crate::{Draft, Format, Launch, RemarkKind, effects, tuned};
 use railwright_spec::human::shorten;
 use railwright_spec::model::by_name;
 use railwright_spec::problem::{Place, Problem, nearest};
@@ -73,6 +73,10 @@ impl<'a> Fields<'a> {
             Data::Number(x) if x.fract() == 0.0 && x.abs() < 9e15 => Some(*x as i64),
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) if text.trim().parse::<i64>().is_ok() => text.trim().parse().ok(),
+            Data::Text(text) if is_placeholder(text) => {
+                self.remark(RemarkKind::Unresolved, path, "is to be filled in, so it is open");
+                None
+            }
             _ => self.wrong(&entry, "a whole number"),
         }
     }
@@ -209,7 +213,7 @@ impl<'a> Fields<'a> {
         } else if let Some(model) = tuned::base(name) {
             self.set("model.name", &model, path);
             let message = format!(
-                "not in the catalogue; its name begins with that of `{model}`, whose dimensions are assumed"
+                "not in the catalogue; its name contains that of `{model}`, whose dimensions are assumed"
             );
             self.remark(RemarkKind::Assumed, path, message);
         } else {
@@ -268,6 +272,16 @@ impl<'a> Fields<'a> {
                 {
                     self.draft.remark(RemarkKind::NotModelled, &source, line, why);
                 }
+                // A section without effect may have new keys with one.
+                Some((pattern, Meaning::Ignored))
+                    if pattern.ends_with(".*")
+                        && !self.is_in_a_section_that_is_off(&entry.path)
+                        && effects::named(last_of(&entry.path))
+                        && !effects::is_off(&entry.data) =>
+                {
+                    let message = "unknown key whose name indicates an effect on time or memory: not read";
+                    self.draft.remark(RemarkKind::Unknown, &source, line, message);
+                }
                 Some((pattern, Meaning::Ignored)) => {
                     // A section without effect is reported as a whole.
                     let section = pattern.strip_suffix(".*").filter(|section| !used.contains(section));
@@ -284,6 +298,16 @@ impl<'a> Fields<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Tests whether a section of a key has a switch that is off: `fp8_cfg.enabled: false`.
+    fn is_in_a_section_that_is_off(&self, path: &str) -> bool {
+        path.match_indices('.').any(|(at, _)| {
+            ["enabled", "enable"].iter().any(|switch| {
+                let switch = format!("{}.{switch}", &path[..at]);
+                self.document.get(&switch).is_some_and(|entry| effects::is_off(&entry.data))
+            })
+        })
     }
 
     fn unknown(&mut self, entry: &Entry, known: &[Known]) {
@@ -317,6 +341,20 @@ impl<'a> Fields<'a> {
     pub(crate) fn finish(self) -> Result<Launch, Vec<Problem>> {
         self.draft.finish()
     }
+}
+
+/// Tests whether a text stands for a value that the user fills in: `TO_BE_FILLED`, `<gpus>`, `???`.
+fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    let is_bracketed = text.starts_with('<') && text.ends_with('>');
+    let is_shouted =
+        text.len() > 3 && text.contains('_') && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    is_bracketed || is_shouted || text == "???"
+}
+
+/// The last part of a path.
+fn last_of(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// The table entry of a key, or that of its section.

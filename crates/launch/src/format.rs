@@ -32,7 +32,7 @@ pub enum Format {
     /// The YAML of Hugging Face accelerate.
     Accelerate,
     /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF, NeMo
-    /// Automodel, xtuner.
+    /// Automodel, xtuner, VeOmni.
     HfTrainer,
     /// Reinforcement learning: verl, NeMo-RL.
     Rl,
@@ -52,6 +52,8 @@ pub enum Format {
     MaxText,
     /// A shell script that starts a program with a configuration file.
     Script,
+    /// A configuration of a program without a reader, with keys of common names.
+    Other,
     /// Output of nccl-tests.
     NcclTests,
     /// Output of `nvidia-smi topo -m`.
@@ -83,6 +85,7 @@ impl Format {
             Self::Trace => "trace",
             Self::MaxText => "max-text",
             Self::Script => "script",
+            Self::Other => "other",
             Self::NcclTests => "nccl-tests",
             Self::Topology => "topology",
         }
@@ -112,6 +115,7 @@ impl Format {
             Self::Trace => "a profiler's trace",
             Self::MaxText => "a MaxText configuration",
             Self::Script => "a shell script that starts a program",
+            Self::Other => "a configuration of a program without a reader",
             Self::NcclTests => "the output of nccl-tests",
             Self::Topology => "the output of `nvidia-smi topo -m`",
         }

@@ -80,7 +80,7 @@ impl Reader for NemoReader {
             return None;
         }
         // verl's trainers for supervised fine-tuning have overrides of the same sections.
-        if text.contains("verl.trainer") {
+        if text.contains("verl.trainer") || crate::rl::sft::is_configuration(text) {
             return None;
         }
         let has = |key: &str| has_section(text, key);

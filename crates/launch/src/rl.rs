@@ -7,7 +7,7 @@ mod common;
 mod generation;
 mod inherit;
 mod nemo;
-mod sft;
+pub(crate) mod sft;
 mod verl;
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::shell;
-use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
 use inherit::{Inherited, inherit};
 use railwright_spec::problem::Problem;
 
@@ -35,6 +35,9 @@ impl Reader for RlReader {
         if verl::is_one(text) {
             return certain("verl: keys of `actor_rollout_ref`");
         }
+        if sft::is_configuration(text) {
+            return certain("verl: YAML of its fine-tuning with `partial_pretrain`");
+        }
         if sft::is_one(text) {
             return certain("verl: a command that starts its fine-tuning");
         }
@@ -50,6 +53,9 @@ impl Reader for RlReader {
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_verl = verl::is_one(text);
+        if sft::is_configuration(text) {
+            return configuration(text, file);
+        }
         if !is_verl && sft::is_one(text) {
             return tuning(text, file, context);
         }
@@ -93,6 +99,22 @@ impl Reader for RlReader {
     }
 }
 
+/// verl's configuration of supervised fine-tuning, which does not set the ranks.
+fn configuration(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+    let open = document::interpolate(&mut document);
+    let mut fields = Fields::new(Format::Rl, file, text, document);
+    for (path, value, spot, why) in open {
+        let message = format!("cannot be resolved, so it is open: {why}");
+        fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+    }
+    fields.copy(sft::KNOWN);
+    sft::fill(&mut fields);
+    missing(&mut fields, "verl");
+    fields.rest(sft::KNOWN);
+    fields.finish()
+}
+
 /// verl's supervised fine-tuning.
 fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
     document::check_length(text, file).map_err(|problem| vec![problem])?;
@@ -115,6 +137,15 @@ fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<P
     missing(&mut fields, "verl");
     fields.rest(sft::KNOWN);
     fields.finish()
+}
+
+/// Keys that divide the devices among the parts of a job.
+fn is_number_of_devices(path: &str) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    last.split('_').any(|word| matches!(word, "gpus" | "gpu" | "nnodes" | "nodes"))
+        && last.starts_with(['n', 'g'])
+        && !last.contains("utilization")
+        && !last.contains("memory")
 }
 
 /// Ignores keys outside of trained sections; hundreds of them concern generation, rewards and logging.
@@ -170,8 +201,9 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
     fields.document.entries.retain(|entry| {
         entry.taken
             || known.iter().any(|(name, _)| *name == entry.path)
+            || is_number_of_devices(&entry.path)
             || (sections.iter().any(|section| entry.path.starts_with(section))
-                && !harmless.iter().any(|part| entry.path.contains(part))
+                && (effects::named(&entry.path) || !harmless.iter().any(|part| entry.path.contains(part)))
                 && !matches!(entry.data, Data::Null | Data::Flag(false)))
     });
     fields.rest(known);

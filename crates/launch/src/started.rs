@@ -8,6 +8,7 @@ mod start;
 use self::start::{LAUNCHERS, Start, find, is_script, value};
 use crate::context::Context;
 use crate::megatron::{self, Batch};
+use crate::other;
 use crate::shell::{self, Script, Word};
 use crate::trainers;
 use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
@@ -16,7 +17,10 @@ use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
 
 /// Reads a file of settings that the words of a launcher start; `None` if its format is unknown.
-pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str, &[Word]) -> Option<Result<Launch, Vec<Problem>>>;
+pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str, Words<'_>) -> Option<Result<Launch, Vec<Problem>>>;
+
+/// Words of a command: those of its launcher, and the arguments of the program except the file of settings.
+pub(crate) type Words<'a> = (&'a [Word], &'a [Word]);
 
 /// Where the settings are: in a file, or in the script, which writes it.
 enum Owner {
@@ -38,7 +42,9 @@ impl Owner {
 
 /// The evidence for a script that starts a program.
 pub(crate) fn recognise(text: &str) -> Option<Evidence> {
-    let has_mark = LAUNCHERS.iter().any(|name| text.contains(name)) || text.contains("python");
+    let has_mark = LAUNCHERS.iter().any(|name| text.contains(name))
+        || text.contains("python")
+        || text.contains("uv run");
     if !has_mark || !is_script(&shell::documents(text).0) {
         return None;
     }
@@ -84,9 +90,12 @@ pub(crate) fn read(
         let found = match opened {
             Ok((owner, text)) => {
                 let launcher = &start.words[..start.program];
-                inner(&text, owner.name(file), launcher).map(|launch| (owner, launch)).ok_or_else(|| {
-                    format!("this script starts `{program}` with `{shown}`, which has an unknown format")
-                })
+                let arguments: Vec<Word> = start.rest(at).map(|(_, word)| word.clone()).collect();
+                inner(&text, owner.name(file), (launcher, &arguments))
+                    .map(|launch| (owner, launch))
+                    .ok_or_else(|| {
+                        format!("this script starts `{program}` with `{shown}`, which has an unknown format")
+                    })
             }
             Err(reason) => {
                 Err(format!("this script starts `{program}` with the configuration `{shown}`: {reason}"))
@@ -96,6 +105,12 @@ pub(crate) fn read(
             Ok((owner, launch)) => return Ok(combined(launch?, file, &owner, &script, &start, at)),
             Err(reason) => drop(why.get_or_insert(reason)),
         }
+    }
+    let words = (&start.words[..start.program], start.arguments());
+    if why.is_none()
+        && let Some(launch) = other::read_arguments(start.name(), &script, words, (text, file))
+    {
+        return launch.map(|launch| Launch { format: Format::Script, ..launch });
     }
     let none = || {
         format!("this script starts `{program}`, which is no known trainer and names no known configuration")
@@ -117,6 +132,7 @@ fn combined(
     start: &Start<'_>,
     used: usize,
 ) -> Launch {
+    let is_merged = launch.format == Format::Other;
     launch.format = Format::Script;
     file.clone_into(&mut launch.file);
     let owner = |own: &mut Option<String>, line: &mut Option<usize>| {
@@ -167,11 +183,9 @@ fn combined(
             }
         }
     }
-    let arguments = start.arguments();
-    let flag = used.checked_sub(1).filter(|&at| arguments[at].text.starts_with('-'));
-    for (at, word) in arguments.iter().enumerate() {
+    for (_, word) in start.rest(used) {
         let is_setting = word.text.starts_with("--") || word.text.contains('=');
-        if is_setting && at != used && Some(at) != flag {
+        if is_setting && !is_merged {
             let message = "is not read: the setting of the configuration is used".to_owned();
             let (line, file) = place(word.line);
             let source = shorten(&word.text);

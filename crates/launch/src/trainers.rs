@@ -513,6 +513,8 @@ fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
     for path in ["packing", "sample_packing", "neat_packing", "use_packed_ds"] {
         packs |= fields.flag(path) == Some(true);
     }
+    // open-instruct packs prompts with their responses.
+    packs |= fields.document.get("max_length").is_some_and(|entry| entry.name == "pack_length");
     packs |= fields.count("pack_len").is_some_and(|length| length > 0);
     if !packs && fields.draft.spec().plan.sequence_length.is_some() {
         samples::unpacked(&mut fields.draft);

@@ -120,7 +120,7 @@ fn a_command_of_a_branch_is_read() {
         "--model_path PY007/TinyLlama-1.1B-intermediate-step-480k-1T",
     ));
     check(&path, &[("model.name", "\"tinyllama-1.1b\""), ("plan.micro_batch", "2")]);
-    assert!(remarks(&path, RemarkKind::Assumed).contains("begins with that of `tinyllama-1.1b`"));
+    assert!(remarks(&path, RemarkKind::Assumed).contains("contains that of `tinyllama-1.1b`"));
     let text = "nodes=$(scontrol show hostnames | wc -l)\nif [ $nodes -gt 1 ]; then\n  header=\"srun torchrun --nnodes=$nodes \
         --nproc-per-node=8 -m training.train_language_model\"\nelse\n  header=\"torchrun --nnodes=1 --nproc-per-node=8 -m \
         training.train_language_model\"\nfi\nall=(\n  --model_name meta-llama/Meta-Llama-3-8B-Instruct\n  \

@@ -157,6 +157,12 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
         let ranks = per_node.value.and_then(|n| n.checked_mul(nodes.value.unwrap_or(1)));
         return World { ranks, per_node: per_node.value, source: per_node.source, line: per_node.line };
     }
+    // MindSpore counts the workers of all nodes.
+    if has(launch, &["msrun"]) {
+        let (all, per_node) =
+            (resolved(&words, &["--worker-num"], draft), resolved(&words, &["--local-worker-num"], draft));
+        return World { ranks: all.value, per_node: per_node.value, source: all.source, line: all.line };
+    }
     if has(launch, &["mpirun", "mpiexec"]) {
         let all = resolved(&words, &["-np", "-n", "--np"], draft);
         return World { ranks: all.value, per_node: None, source: all.source, line: all.line };

@@ -130,6 +130,13 @@ fn data(document: &Document, draft: &mut Draft) {
             draft.set(key, &n, &text, line);
         }
     }
+    if let Some(entry) = at("max_src_seq_length").or_else(|| at("max_tgt_seq_length")) {
+        let (text, line) = source(entry);
+        let why = "source and target have lengths of their own, as an encoder and a decoder read them";
+        draft.leave_open("plan.sequence_length", &text, line, why);
+        draft.remark(RemarkKind::NotModelled, &text, line, why);
+        return;
+    }
     let is_packed = at("packed_sequence").is_some_and(|entry| entry.data == Data::Flag(true));
     if at("max_seq_length").is_some() && !is_packed {
         samples::unpacked(draft);

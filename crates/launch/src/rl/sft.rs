@@ -26,6 +26,14 @@ const RANKS: &[(&str, &str)] = &[
 /// Overrides without a value, with their lines.
 type Unknown = Vec<(String, usize)>;
 
+/// Tests whether a text is verl's own configuration of fine-tuning, or a changed copy of it.
+pub(crate) fn is_configuration(text: &str) -> bool {
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    has("data:")
+        && has("model:")
+        && text.lines().any(|line| line.trim_start().starts_with("partial_pretrain:"))
+}
+
 pub(super) fn is_one(text: &str) -> bool {
     PROGRAMS.iter().any(|program| text.contains(program))
         && ["data.", "model."].iter().all(|section| text.contains(section))
@@ -148,7 +156,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     {
         fields.set("cluster.devices", &ranks, "trainer.n_gpus_per_node");
     }
-    let is_engine = !fields.text().contains(PROGRAMS[0]);
+    let is_engine = !fields.text().contains(PROGRAMS[0]) && !is_configuration(fields.text());
     model(fields, if is_engine { "model.path" } else { "model.partial_pretrain" });
     if fields.document.get("data.train_batch_size").is_none() {
         fields.default("plan.global_batch", &256_u64, "verl trains on 256 samples a step by default");

@@ -62,6 +62,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("algorithm.adv_estimator", Read),
     ("trainer.nnodes", Read),
     ("trainer.n_gpus_per_node", Read),
+    ("trainer.n_training_gpus_per_node", Read),
 ];
 
 /// Names of 2026, which moved into the engine's section.
@@ -77,7 +78,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     fields.document.rename(&MOVED);
     let actor = |key: &str| format!("actor_rollout_ref.actor.{key}");
     usual(fields);
-    devices(fields, "trainer.nnodes", "trainer.n_gpus_per_node");
+    ranks(fields);
     model(fields, "actor_rollout_ref.model.path");
     batch(fields);
     let strategy = fields.word(&actor("strategy")).map(|word| word.to_ascii_lowercase());
@@ -126,6 +127,24 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     let path = "algorithm.adv_estimator";
     if fields.word(path).as_deref() == Some("gae") {
         fields.remark(RemarkKind::NotModelled, path, "a critic is also trained; it is not modelled");
+    }
+}
+
+/// Devices of the actor. Without the hybrid engine those of generation are others: rllm's pipeline names the actor's.
+fn ranks(fields: &mut Fields<'_>) {
+    let (all, own) = ("trainer.n_gpus_per_node", "trainer.n_training_gpus_per_node");
+    if fields.document.get(own).is_some() {
+        fields.take(all);
+        return devices(fields, "trainer.nnodes", own);
+    }
+    devices(fields, "trainer.nnodes", all);
+    if fields.flag("actor_rollout_ref.hybrid_engine") == Some(false)
+        && fields.draft.value("cluster.devices").is_some()
+    {
+        let (source, line) = fields.source(all);
+        let why = "without the hybrid engine, a part of these devices generates";
+        fields.draft.leave_open("cluster.devices", &source, line, why);
+        fields.remark(RemarkKind::Unresolved, all, why);
     }
 }
 

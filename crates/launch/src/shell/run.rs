@@ -5,7 +5,7 @@
 
 use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};
-use super::values::{Piece, Value, Variables, split, word};
+use super::values::{Piece, Value, Variables, known, split, word};
 use super::{Command, Script, condition};
 use crate::context::Context;
 use std::collections::BTreeMap;
@@ -318,7 +318,7 @@ impl Walker<'_> {
         }
         let mut words: Vec<&[Part]> = Vec::new();
         let mut document = None;
-        let mut target = None;
+        let (mut target, mut string) = (None, None);
         while let Some(token) = place.tokens.get(place.at) {
             match token {
                 Token::Word(parts, _) => words.push(parts),
@@ -336,6 +336,7 @@ impl Walker<'_> {
                             document = Some((text, *quoted, *line));
                         }
                         Some(Token::Word(parts, _)) if *sign == ">" => target = Some(parts),
+                        Some(Token::Word(parts, _)) if *sign == "<<<" => string = Some(parts),
                         _ => {}
                     }
                 }
@@ -375,6 +376,21 @@ impl Walker<'_> {
             let target = target.and_then(|parts| self.variables.words(parts).into_iter().next());
             self.document(&first, text, quoted, line, target, place.nesting);
             return Some(true);
+        }
+        if let Some(text) = string.filter(|_| first == "read") {
+            let names: Vec<String> = words[1..].iter().map(|parts| plain(parts)).collect();
+            let text = known(&self.variables.text(text));
+            if let Some(text) = text.filter(|_| names.iter().all(|name| name == "-r" || is_name(name))) {
+                let names: Vec<&String> = names.iter().filter(|name| *name != "-r").collect();
+                let mut rest = text.trim();
+                for (at, name) in names.iter().enumerate() {
+                    let end =
+                        rest.find(char::is_whitespace).filter(|_| at + 1 < names.len()).unwrap_or(rest.len());
+                    self.variables.set_text(name, &rest[..end], line);
+                    rest = rest[end..].trim_start();
+                }
+                return Some(true);
+            }
         }
         self.assign_or_start(&words, &first, line, place.nesting)
     }
@@ -428,6 +444,16 @@ impl Walker<'_> {
                 self.variables.set(&name, Value::Map(BTreeMap::new()));
             }
             let has_value = self.variables.assign(parts).is_some();
+            // `declare -i` computes what it is given.
+            if has_value && flags.contains('i') && is_name(&name) {
+                let number = text.split_once('=').and_then(|_| {
+                    let text = known(&self.variables.text(parts))?;
+                    self.variables.evaluate(text.split_once('=')?.1, 0, 0).ok()
+                });
+                if let Some(number) = number {
+                    self.variables.set_text(&name, &number.to_string(), 0);
+                }
+            }
             if !has_value && exports && is_name(&text) {
                 self.variables.exported.insert(text);
             } else if has_value && (exports || flags.contains('x')) {

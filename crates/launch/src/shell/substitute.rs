@@ -1,15 +1,22 @@
 //! Commands inside words, `$(...)`: the few with an output that follows from the script alone.
 //!
 //! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, `wc
-//! -w`, `bc`), and numbers (`expr`, `seq`). A word with any other command has no value.
+//! -w`, `bc`), numbers (`expr`, `seq`, sums of `python -c` and `awk`), and tests before them (`[ -z "$A" ] && echo b`). A word with any other
+//! command has no value.
 
 use super::expand::DEEPEST;
 use super::lex::{Part, Token, lex, plain};
 use super::values::{Piece, Value, Variables, closed, known};
-use super::{Why, arithmetic, pattern};
+use super::{Why, arithmetic, condition, pattern};
 
 /// Numbers that `seq` may write.
 const LONGEST_SEQUENCE: i64 = 4096;
+
+/// Commands with an output that follows from their arguments.
+const STARTED: [&str; 11] = [
+    "dirname", "basename", "realpath", "readlink", "echo", "printf", "expr", "python", "python3", "awk",
+    "seq",
+];
 
 /// Words of a command, and the first reason why one of them is unknown.
 type Words = Result<Vec<String>, Why>;
@@ -21,45 +28,92 @@ impl Variables {
             return Err(Why::Undecidable);
         }
         let tokens = lex(inner, line);
-        let output = self.list(&tokens)?;
+        let (output, _) = self.list(&tokens)?;
         Ok(vec![closed(output.trim_end_matches('\n'), line)])
     }
 
-    /// A chain of commands; the output of the last one applies, after `cd` and assignments.
-    fn list(&mut self, tokens: &[Token]) -> Result<String, Why> {
-        let mut folder = None;
-        let mut output = None;
-        let is_end = |token: &Token| matches!(token, Token::Operator("&&" | ";" | "\n", _));
-        for command in tokens.split(is_end).filter(|command| !command.is_empty()) {
-            let parts = words_of(command)?;
-            let [first, ..] = parts.as_slice() else { continue };
-            let name = plain(first);
-            if let Some(separator) = name.strip_prefix("IFS=") {
-                folder = Some(("IFS", separator.to_owned()));
-                continue;
-            }
-            match name.as_str() {
-                "cd" | "pushd" => {
-                    let words = self.known_words(&parts)?;
-                    let path = words.iter().skip(1).find(|word| !word.starts_with('-'));
-                    folder = Some(("cd", path.cloned().unwrap_or_default()));
-                }
-                "pwd" => {
-                    output = Some(match &folder {
-                        Some(("cd", path)) => path.clone(),
-                        _ => ".".to_owned(),
-                    });
-                }
-                _ => {
-                    let separator = match &folder {
-                        Some(("IFS", separator)) => separator.chars().next(),
-                        _ => None,
-                    };
-                    output = Some(self.pipeline(command, separator)?);
-                }
-            }
+    /// A list of commands: their output, and the status of the last one. A test decides which commands follow.
+    fn list(&mut self, tokens: &[Token]) -> Result<(String, bool), Why> {
+        if tokens.first().is_some_and(|token| is_word(token, "if")) {
+            return self.branch(tokens);
         }
-        output.ok_or(Why::Undecidable)
+        let mut place = Place::default();
+        let (mut output, mut status, mut decided) = (None::<String>, true, false);
+        let (mut before, mut at) = (";", 0);
+        while at < tokens.len() {
+            let start = at;
+            let is_test = is_word(&tokens[at], "[[");
+            // Operators inside `[[ ]]` belong to the test.
+            let is_inside =
+                |at: usize| is_test && !tokens[start..at].iter().any(|token| is_word(token, "]]"));
+            while tokens.get(at).is_some_and(|token| end_of(token).is_none() || is_inside(at)) {
+                at += 1;
+            }
+            let command = &tokens[start..at];
+            let runs = match before {
+                "&&" => status,
+                "||" => !status,
+                _ => true,
+            };
+            if runs && !command.is_empty() {
+                if let Some(inner) = test_of(command) {
+                    status = condition::test(inner, self).ok_or(Why::Undecidable)?;
+                    decided = true;
+                } else {
+                    if let Some(text) = self.command(command, &mut place)? {
+                        output =
+                            Some(output.map_or_else(|| text.clone(), |before| format!("{before}\n{text}")));
+                    }
+                    status = true;
+                }
+            }
+            before = tokens.get(at).and_then(end_of).unwrap_or(";");
+            at += 1;
+        }
+        let silent = decided.then(String::new);
+        output.or(silent).map(|output| (output, status)).ok_or(Why::Undecidable)
+    }
+
+    /// `if LIST; then LIST; else LIST; fi` as a whole, without branches inside.
+    fn branch(&mut self, tokens: &[Token]) -> Result<(String, bool), Why> {
+        let find = |word: &str| tokens.iter().position(|token| is_word(token, word));
+        let is_single = ["if", "elif", "for", "while", "case"]
+            .iter()
+            .all(|word| tokens.iter().skip(1).all(|token| !is_word(token, word)));
+        let (Some(then), Some(end), true) = (find("then"), find("fi"), is_single) else {
+            return Err(Why::Undecidable);
+        };
+        if then > end || tokens[end + 1..].iter().any(|token| end_of(token).is_none()) {
+            return Err(Why::Undecidable);
+        }
+        let other = find("else").filter(|&at| then < at && at < end);
+        let (_, holds) = self.list(&tokens[1..then])?;
+        match (holds, other) {
+            (true, other) => self.list(&tokens[then + 1..other.unwrap_or(end)]),
+            (false, Some(other)) => self.list(&tokens[other + 1..end]),
+            (false, None) => Ok((String::new(), true)),
+        }
+    }
+
+    /// One command of a list; `None` if it has no output.
+    fn command(&mut self, command: &[Token], place: &mut Place) -> Result<Option<String>, Why> {
+        let parts = words_of(command);
+        let name =
+            parts.as_ref().ok().and_then(|parts| parts.first()).map(|first| plain(first)).unwrap_or_default();
+        if let Some(separator) = name.strip_prefix("IFS=") {
+            place.separator = separator.chars().next();
+            return Ok(None);
+        }
+        match name.as_str() {
+            "cd" | "pushd" => {
+                let words = self.known_words(&parts?)?;
+                let path = words.iter().skip(1).find(|word| !word.starts_with('-'));
+                place.folder = Some(path.cloned().unwrap_or_default());
+                Ok(None)
+            }
+            "pwd" => Ok(Some(place.folder.clone().unwrap_or_else(|| ".".to_owned()))),
+            _ => self.pipeline(command, place.separator).map(Some),
+        }
     }
 
     fn pipeline(&mut self, tokens: &[Token], separator: Option<char>) -> Result<String, Why> {
@@ -104,6 +158,10 @@ impl Variables {
             let elements: Option<Vec<String>> = elements.iter().map(|element| known(element)).collect();
             return elements.map(|elements| elements.join(&separator.to_string())).ok_or(Why::Undecidable);
         }
+        // The words of other commands are not expanded: their variables decide nothing.
+        if !parts.first().is_some_and(|first| STARTED.contains(&plain(first).as_str())) {
+            return Err(Why::Undecidable);
+        }
         let words = self.known_words(parts)?;
         let operands: Vec<&str> =
             words.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-')).collect();
@@ -127,12 +185,66 @@ impl Variables {
             ),
             ("printf", ["%s" | "%s\\n", text]) => Some((*text).to_owned()),
             ("expr", _) => arithmetic::evaluate(&words[1..].join(" "), self).map(|value| value.to_string()),
+            ("python" | "python3", [program]) => {
+                let inner = program.trim().strip_prefix("print(").and_then(|rest| rest.strip_suffix(')'));
+                // A single slash makes a number with a point.
+                let inner = inner.map(|text| text.replace("//", "\0")).filter(|text| !text.contains('/'));
+                let inner = inner.map(|text| text.replace('\0', "/"));
+                inner
+                    .and_then(|text| arithmetic::evaluate(&text, &mut Nameless))
+                    .map(|value| value.to_string())
+            }
+            ("awk", [program]) => {
+                let inner = program.trim().strip_prefix("BEGIN").map(str::trim_start);
+                let inner = inner.and_then(|rest| rest.strip_prefix('{')?.strip_suffix('}'));
+                let inner = inner.and_then(|rest| rest.trim().strip_prefix("print"));
+                let inner = inner
+                    .map(|text| text.trim().trim_end_matches(';'))
+                    .filter(|text| !text.contains(['/', ',']));
+                inner
+                    .and_then(|text| arithmetic::evaluate(text, &mut Nameless))
+                    .map(|value| value.to_string())
+            }
             ("seq", [last]) => sequence("1", "1", last),
             ("seq", [first, last]) => sequence(first, "1", last),
             ("seq", [first, step, last]) => sequence(first, step, last),
             _ => None,
         };
         output.ok_or(Why::Undecidable)
+    }
+}
+
+/// What earlier commands of a list have set.
+#[derive(Default)]
+struct Place {
+    /// The folder of `cd`.
+    folder: Option<String>,
+    /// The first character of `IFS`.
+    separator: Option<char>,
+}
+
+/// The operator that ends a command.
+fn end_of(token: &Token) -> Option<&'static str> {
+    match token {
+        Token::Operator(sign @ ("&&" | "||" | ";" | "\n"), _) => Some(sign),
+        _ => None,
+    }
+}
+
+fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(parts, _) if plain(parts) == word)
+}
+
+/// The words between the brackets of a test; `None` for other commands.
+fn test_of(command: &[Token]) -> Option<&[Token]> {
+    let (first, rest) = command.split_first()?;
+    let closed =
+        |bracket: &str| rest.split_last().filter(|(last, _)| is_word(last, bracket)).map(|(_, inner)| inner);
+    match () {
+        () if is_word(first, "[[") => closed("]]"),
+        () if is_word(first, "[") => closed("]"),
+        () if is_word(first, "test") => Some(rest),
+        () => None,
     }
 }
 
@@ -190,6 +302,7 @@ fn filtered(words: &[String], text: &str) -> Option<String> {
         ["bc"] | ["bc", "-l"] => {
             arithmetic::evaluate(text.trim(), &mut Nameless).map(|value| value.to_string())
         }
+        ["xargs"] => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         ["wc", "-w"] => Some(text.split_whitespace().count().to_string()),
         ["tr", "-d", set] if set.chars().count() == 1 => pattern::replace(text, set, "", true),
         ["tr", "a-z" | "[:lower:]" | "[a-z]", _] => Some(text.to_uppercase()),

@@ -230,3 +230,29 @@ fn a_colon_sets_what_is_unset() {
         read(": \"${LENGTH:=8192}\"\n: \"${BATCH:=1}\" ${LENGTH:=1}\nrun --length $LENGTH --batch $BATCH\n");
     assert_eq!(last(&script), ["run", "--length", "8192", "--batch", "1"]);
 }
+
+/// A test inside `$(...)` decides on the output; sums of other programs are computed.
+#[test]
+fn outputs_of_commands_follow_from_known_values() {
+    for (script, expected) in [
+        ("TP=4\nrun $([ \"$TP\" -gt 1 ] && echo --sp) x", &["run", "--sp", "x"][..]),
+        ("TP=1\nrun $([ \"$TP\" -gt 1 ] && echo --sp) x", &["run", "x"]),
+        ("run $([ -z \"$A\" ] && echo 1 || echo 2)", &["run", "1"]),
+        ("A=3\nrun $([[ -z $A || $A == 4 ]] && echo 1 || echo 2)", &["run", "2"]),
+        ("A=3\nrun $(if [ $A = 3 ]; then echo 1; else echo 2; fi)", &["run", "1"]),
+        ("A=4\nrun $(if [ $A = 3 ]; then echo 1; else echo 2; fi)", &["run", "2"]),
+        ("run $(( $([ a = a ] && echo 8 || echo 4) * 2 ))", &["run", "16"]),
+        ("A=4\nrun $(echo \"$A * 32\" | bc)", &["run", "128"]),
+        ("A=4\nrun $(python3 -c \"print($A*32)\") $(python3 -c \"print($A//2)\")", &["run", "128", "2"]),
+        ("A=4\nrun $(awk \"BEGIN {print $A*32}\")", &["run", "128"]),
+        ("run $(echo a; echo b)", &["run", "a", "b"]),
+        ("read A B <<< \"128 3 4\"\nrun $A $B", &["run", "128", "3", "4"]),
+        ("T=4\ndeclare -i G=T*32\nrun $G", &["run", "128"]),
+    ] {
+        assert_eq!(words(script), expected, "{script}");
+    }
+    // Numbers with a point, and tests of files.
+    for script in ["run $(python3 -c \"print(3/2)\")", "run $([ -f a ] && echo 1 || echo 2)"] {
+        assert!(!read_alone(script).commands[0].words[1].unknown.is_empty(), "{script}");
+    }
+}

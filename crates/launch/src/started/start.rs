@@ -37,6 +37,13 @@ impl Start<'_> {
         &self.words[self.program + 1..]
     }
 
+    /// The arguments without the file of settings at an index and the flag before it.
+    pub(super) fn rest(&self, used: usize) -> impl Iterator<Item = (usize, &Word)> {
+        let arguments = self.arguments();
+        let flag = used.checked_sub(1).filter(|&at| arguments[at].text.starts_with('-'));
+        arguments.iter().enumerate().filter(move |(at, _)| *at != used && Some(*at) != flag)
+    }
+
     /// Indices of the arguments that name a file of settings.
     pub(super) fn files(&self) -> Vec<usize> {
         let is_file = |word: &Word| {
@@ -79,7 +86,8 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
         let words = command.words.as_slice();
         let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
         let is_launched = words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
-        let is_python = words.iter().any(|word| name(word).starts_with("python"));
+        let is_python = words.iter().any(|word| name(word).starts_with("python"))
+            || words.windows(2).any(|pair| name(&pair[0]) == "uv" && pair[1].text == "run");
         if !is_launched && !is_python {
             return None;
         }
@@ -89,7 +97,8 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
         });
         let program = words.iter().position(is_program).or(module.map(|at| at + 1))?;
         let start = Start { words, program, line: command.line };
-        (is_launched || !start.files().is_empty()).then_some(start)
+        let is_trainer = || crate::other::describes_training(start.arguments());
+        (is_launched || !start.files().is_empty() || is_trainer()).then_some(start)
     });
     starts.next_back()
 }

@@ -1,0 +1,133 @@
+//! Keys that are not read.
+//!
+//! Responsible for: listing them all: those of other parts of the job together, those whose name indicates an effect on time or memory as
+//! unresolved, and the rest as unknown or without effect.
+
+use super::found::{last, open};
+use super::parts::side;
+use crate::document::{Data, Entry};
+use crate::fields::Fields;
+use crate::{RemarkKind, effects};
+use std::collections::BTreeMap;
+
+/// Words of keys without effect on the time and memory of a step.
+const HARMLESS: &[&str] = &[
+    "lr",
+    "learning",
+    "warmup",
+    "decay",
+    "beta",
+    "betas",
+    "beta1",
+    "beta2",
+    "eps",
+    "epsilon",
+    "seed",
+    "log",
+    "logs",
+    "logger",
+    "logging",
+    "wandb",
+    "tensorboard",
+    "swanlab",
+    "mlflow",
+    "tracker",
+    "save",
+    "output",
+    "dir",
+    "run",
+    "project",
+    "experiment",
+    "trial",
+    "tokenizer",
+    "template",
+    "shuffle",
+    "workers",
+    "epochs",
+    "temperature",
+    "top",
+    "entropy",
+    "clip",
+    "report",
+    "resume",
+    "date",
+    "user",
+    "entity",
+    "tags",
+    "notes",
+    "scheduler",
+    "checkpointer",
+    "interval",
+    "freq",
+    "url",
+    "host",
+    "port",
+    "timeout",
+    "norm",
+    "momentum",
+    "adam",
+    "split",
+    "folder",
+    "cache",
+    "dataset",
+    "datasets",
+    "data",
+    "ckpt",
+    "profiling",
+    "profiler",
+];
+
+fn is_harmless(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+    words.any(|word| HARMLESS.contains(&word.as_str()))
+}
+
+/// The setting that a key of offload may change.
+fn offloaded(entry: &Entry) -> Option<&'static str> {
+    let name = last(&entry.path);
+    let is_one = name.contains("offload") || entry.path.to_ascii_lowercase().contains("offload.");
+    if !is_one || effects::is_off(&entry.data) {
+        return None;
+    }
+    ["optim", "param", "activ"]
+        .into_iter()
+        .zip(["plan.offload.optimizer", "plan.offload.parameters", "plan.offload.activations"])
+        .find(|(word, _)| name.contains(word))
+        .map(|(_, key)| key)
+}
+
+/// Lists all keys that no setting has used.
+pub(super) fn rest(fields: &mut Fields<'_>) {
+    let left: Vec<Entry> = fields.document.entries.iter().filter(|entry| !entry.taken).cloned().collect();
+    let mut sides: BTreeMap<String, (Option<usize>, usize)> = BTreeMap::new();
+    for entry in left {
+        if entry.data == Data::Null {
+            continue;
+        }
+        if let Some(word) = side(&entry.path) {
+            sides.entry(word).or_insert((entry.spot.line(), 0)).1 += 1;
+            continue;
+        }
+        let source = format!("{} = {}", entry.name, entry.data.shown());
+        let line = entry.spot.line();
+        if let Some(key) = offloaded(&entry) {
+            let why = "offload during the update, or between updates only, depending on the program";
+            open(fields, key, &entry.path, why);
+            continue;
+        }
+        let (kind, message) = if effects::named(&entry.path) && !effects::is_off(&entry.data) {
+            (RemarkKind::Unresolved, "not read: its name indicates an effect on time or memory")
+        } else if is_harmless(&entry.path) || last(&entry.path).is_empty() {
+            (RemarkKind::Ignored, "without effect on the time and memory of a step, judged by its name")
+        } else {
+            (RemarkKind::Unknown, "unknown, ignored")
+        };
+        fields.draft.remark(kind, &source, line, message);
+    }
+    for (word, (line, count)) in sides {
+        let keys = if count == 1 { "key" } else { "keys" };
+        let message =
+            format!("{count} {keys} of another part of the job than the trained model are not read");
+        fields.draft.remark(RemarkKind::NotModelled, &word, line, message);
+    }
+}

@@ -1,0 +1,107 @@
+//! Formats, recompute, optimizer and adapters from keys with clear names.
+//!
+//! Responsible for: one value each. Keys that disagree leave it open.
+
+use super::found::{last, one, open, paths};
+use super::names;
+use crate::accelerate::set_optimizer;
+use crate::document::Data;
+use crate::effects;
+use crate::fields::Fields;
+use railwright_spec::plan::{PrecisionPreset, Recompute};
+
+/// Precision, recompute, optimizer and adapters.
+pub(super) fn read(fields: &mut Fields<'_>) {
+    precision(fields);
+    recompute(fields);
+    let key = "plan.optimizer";
+    let (rank_key, ranks) = ("plan.lora_rank", names::RANK);
+    let off = fields.document.entries.iter().find(|entry| {
+        entry.path.to_ascii_lowercase().contains("lora")
+            && matches!(
+                last(&entry.path).as_str(),
+                "enabled" | "enable" | "use_lora" | "enable_lora" | "lora"
+            )
+            && effects::is_off(&entry.data)
+    });
+    let is_off = off.is_some();
+    let rank = one(fields, rank_key, ranks);
+    let rank = rank.and_then(|path| Some((fields.document.get(&path)?.data.count()?, path)));
+    if let Some((rank, path)) = rank.filter(|(rank, _)| *rank > 0 && !is_off) {
+        let (source, line) = fields.source(&path);
+        crate::adapter::lora(&mut fields.draft, &source, line);
+        fields.set(rank_key, &rank, &path);
+        open(fields, "plan.lora_targets", &path, "the modules with adapters are set elsewhere");
+    } else if let Some(path) = one(fields, key, names::OPTIMIZER)
+        && let Some(Data::Text(name)) = fields.document.get(&path).map(|entry| entry.data.clone())
+    {
+        set_optimizer(fields, &path, &name.to_ascii_lowercase());
+    }
+}
+
+fn precision(fields: &mut Fields<'_>) {
+    let key = "plan.precision.preset";
+    let mut found: Vec<(String, Option<PrecisionPreset>)> = Vec::new();
+    for path in paths(fields, names::PRECISION) {
+        fields.take(&path);
+        let Some(data) = fields.document.get(&path).map(|entry| entry.data.clone()) else { continue };
+        let name = last(&path);
+        let word = data.shown().to_ascii_lowercase();
+        let preset = match (&data, name.as_str()) {
+            (Data::Flag(false), "bf16" | "fp16") => continue,
+            (Data::Flag(true), "bf16") => Some(PrecisionPreset::Bf16),
+            (Data::Flag(true), "fp16") => Some(PrecisionPreset::Fp16),
+            (Data::Text(_), _) if word.contains("bf16") || word.contains("bfloat16") => {
+                Some(PrecisionPreset::Bf16)
+            }
+            (Data::Text(_), _)
+                if matches!(word.as_str(), "fp16" | "float16" | "torch.float16" | "16-mixed") =>
+            {
+                Some(PrecisionPreset::Fp16)
+            }
+            _ => None,
+        };
+        found.push((path, preset));
+    }
+    let Some((path, preset)) = found.first().cloned() else { return };
+    match preset {
+        Some(preset) if found.iter().all(|(_, other)| *other == Some(preset)) => {
+            fields.set(key, &preset, &path);
+        }
+        _ => open(fields, key, &path, "the keys do not determine one format of computation"),
+    }
+}
+
+fn recompute(fields: &mut Fields<'_>) {
+    let key = "plan.recompute";
+    let mut found: Vec<(String, Option<Recompute>)> = Vec::new();
+    for path in paths(fields, names::RECOMPUTE) {
+        fields.take(&path);
+        let Some(data) = fields.document.get(&path).map(|entry| entry.data.clone()) else { continue };
+        let negated = last(&path).starts_with("disable");
+        let full = Recompute::Full { layers: None };
+        let value = match &data {
+            Data::Flag(flag) if *flag != negated => Some(full),
+            Data::Flag(_) => Some(Recompute::None),
+            Data::Text(word)
+                if word == "full"
+                    && !fields
+                        .document
+                        .entries
+                        .iter()
+                        .any(|entry| entry.data == Data::Text("block".to_owned())) =>
+            {
+                Some(full)
+            }
+            _ => None,
+        };
+        found.push((path, value));
+    }
+    let Some((path, value)) = found.first().cloned() else { return };
+    match value {
+        Some(value) if found.iter().all(|(_, other)| other.as_ref() == Some(&value)) => {
+            fields.set(key, &value, &path);
+        }
+        _ => open(fields, key, &path, "the keys do not determine what is recomputed"),
+    }
+}
