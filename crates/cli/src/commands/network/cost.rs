@@ -3,7 +3,7 @@
 mod growth;
 mod lines;
 
-use super::{design, gigabits, on_run, placed};
+use super::{design, gigabits, on_run, placed, switch_ports};
 use crate::args::network::Cost;
 use crate::exit::{Failure, Outcome};
 use crate::input;
@@ -18,7 +18,7 @@ use railwright_network::bill::growth::Growth;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::{Cluster, Whole};
 use railwright_network::topology::{DesignSpec, Kind};
-use railwright_spec::cluster::accelerator_by_name;
+use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Watts};
@@ -40,10 +40,6 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
     }
     let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
-    let cluster = match &run {
-        Some(run) => of_run(arguments, run, &prices)?,
-        None => cluster(arguments, &prices)?,
-    };
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {
@@ -58,6 +54,10 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         specs.push(sheet.spec.clone());
         sheets.push(sheet);
     }
+    let cluster = match &run {
+        Some(run) => of_run(arguments, run, &prices)?,
+        None => cluster(arguments, &prices, &specs)?,
+    };
     let mut comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
         Some(sheet) => placed(sheet, problem),
         None => problem,
@@ -144,22 +144,37 @@ fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Probl
     Ok(cluster)
 }
 
-fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
-    let name = arguments.accelerator.as_deref().unwrap_or("h100-sxm5-80gb");
-    let accelerator = accelerator_by_name(name).map_err(|problem| problem.in_file("--accelerator"))?;
-    let price = prices.device(&accelerator.id);
+/// The accelerator that was named, else the first of the catalogue with a price and with scale-up domains of the designs' size.
+fn accelerator(
+    arguments: &Cost,
+    prices: &Prices,
+    specs: &[DesignSpec],
+) -> Result<Option<Accelerator>, Problem> {
+    if let Some(name) = &arguments.accelerator {
+        return accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator"));
+    }
+    let of_network = specs.iter().filter(|spec| spec.kind != Some(Kind::ScaleUp));
+    let Some(design) = of_network.filter_map(|spec| spec.resolve().ok()).next() else { return Ok(None) };
+    let fits =
+        |one: &Accelerator| one.scale_up_domain == design.domain.size && prices.device(&one.id).is_some();
+    Ok(accelerators().into_iter().find(fits))
+}
+
+fn cluster(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Cluster, Problem> {
+    let accelerator = accelerator(arguments, prices, specs)?;
+    let price = accelerator.as_ref().and_then(|one| prices.device(&one.id));
     let electricity_price = match arguments.electricity_price {
         Some(price) => Dollars::new(positive("--electricity-price", price)?),
         None => electricity_price().amount,
     };
     let tokens = arguments.tokens_per_second.map(|rate| positive("--tokens-per-second", rate));
     Ok(Cluster {
-        accelerator: accelerator.id,
+        device_power: accelerator.as_ref().and_then(|one| one.power),
+        accelerator: accelerator.map_or_else(String::new, |one| one.id),
         device_price: price.map(|price| price.dollars),
         device_price_source: price
             .map(|price| format!("{}: {}", price.date, price.dollars_source))
             .unwrap_or_default(),
-        device_power: accelerator.power,
         host_power: Watts::ZERO,
         years: positive("--years", arguments.years)?,
         electricity_price,
@@ -273,11 +288,11 @@ impl Answer for Compared {
         document.heading_with(
             "network cost",
             format!(
-                "{} devices in domains of {}, {} each, switches of {} ports",
+                "{} devices in domains of {}, {} each, switches of {}",
                 human::whole(first.design.devices),
                 first.design.domain.size,
                 gigabits(first.design.nic_bandwidth),
-                first.design.radix
+                switch_ports(&first.design, first.design.radix)
             ),
         );
         document.table(self.bills());
@@ -531,9 +546,11 @@ impl Compared {
                 remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
             }
         }
-        remarks.push(Cell::from(
-            "prices: typical; low and high are the range of public sources (--lines --format csv has each with its address)",
-        ));
+        let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share);
+        remarks.push(Cell::from(format!(
+            "prices: typical; low and high are the range of public sources, known for {} of a bill or more (--lines --format csv has each with its address)",
+            human::percent(ranged.fold(1.0, f64::min))
+        )));
         remarks.push(Cell::from(match self.cluster.device_price {
             Some(price) => format!(
                 "of cluster: of network and devices, {} at {} each ({})",
@@ -541,6 +558,9 @@ impl Compared {
                 human::dollars(price),
                 self.cluster.device_price_source
             ),
+            None if self.cluster.accelerator.is_empty() => {
+                "of cluster: unknown, because no priced accelerator has such scale-up domains; set --accelerator".to_owned()
+            }
             None => format!(
                 "{} has no price; add `device,{},<usd>` to a file for --prices",
                 self.cluster.accelerator, self.cluster.accelerator
