@@ -291,7 +291,7 @@ fn modular_spines_have_a_line_of_their_own() {
     let spec = DesignSpec { spine_radix: Some(576), ..DesignSpec::of(Kind::Clos, 18_432, 8, 64) };
     let mut prices = Prices::catalogue().expect("well formed");
     let unpriced = bill_of(&spec, &prices);
-    let ids = |bill: &Bill| bill.warnings.iter().map(|warning| warning.id).collect::<Vec<_>>();
+    let ids = |bill: &Bill| bill.warnings.iter().map(|warning| warning.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&unpriced), ["network-chassis-unpriced", "network-power-unknown"]);
     let of = |bill: &Bill, item| bill.lines.iter().find(|line| line.item == item).cloned().expect("a line");
     let (leaf, chassis) = (of(&unpriced, Item::SwitchPort), of(&unpriced, Item::ChassisPort));
