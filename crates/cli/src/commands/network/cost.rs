@@ -546,10 +546,14 @@ impl Compared {
                 remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
             }
         }
-        let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share);
+        let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share).fold(1.0, f64::min);
+        let known = if ranged > 0.0 {
+            format!("known for {} of a bill or more", human::percent(ranged))
+        } else {
+            "but some bill has no part with a range".to_owned()
+        };
         remarks.push(Cell::from(format!(
-            "prices: typical; low and high are the range of public sources, known for {} of a bill or more (--lines --format csv has each with its address)",
-            human::percent(ranged.fold(1.0, f64::min))
+            "prices: typical; low and high are the range of public sources, {known} (--lines --format csv has each with its address)"
         )));
         remarks.push(Cell::from(match self.cluster.device_price {
             Some(price) => format!(
