@@ -146,13 +146,7 @@ pub(crate) struct Failures {
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) designs: Vec<String>,
     /// The same as a list, as in `network cost`
-    #[arg(
-        id = "listed_designs",
-        long = "designs",
-        value_name = "DESIGN,...",
-        value_delimiter = ',',
-        conflicts_with = "designs"
-    )]
+    #[arg(id = "listed_designs", long = "designs", value_name = "DESIGN,...", value_delimiter = ',')]
     pub(crate) listed: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,

@@ -142,8 +142,8 @@ fn switch_ports(design: &Design, alike: u64) -> String {
     if each.iter().all(|ports| *ports == design.ports_per_switch) {
         return format!("{alike} ports");
     }
-    let named = tiers.iter().zip(each).map(|(tier, ports)| format!("{ports} ({})", tier.name));
-    format!("{} ports", named.collect::<Vec<_>>().join(", "))
+    let named: Vec<_> = tiers.iter().zip(each).map(|(tier, n)| format!("{n} ({})", tier.name)).collect();
+    format!("{} ports", named.join(", "))
 }
 
 /// `400 Gbit/s`: the usual unit of ports, unlike bytes on links.

@@ -30,6 +30,10 @@ const PRICES_LIMIT: u64 = 1 << 20;
 /// Default facility power over machine power (PUE).
 const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
 
+/// Columns of `--lines --format csv`.
+const LINE_COLUMNS: &str = "design,item,where,speed_gbit_s,count,usd_low_each,usd_each,usd_high_each,usd_low,\
+    usd,usd_high,watts,date,source,address,watts_source,confidence";
+
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Compares designs by cost.
@@ -145,11 +149,7 @@ fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Probl
 }
 
 /// The accelerator that was named, else the first of the catalogue with a price and with scale-up domains of the designs' size.
-fn accelerator(
-    arguments: &Cost,
-    prices: &Prices,
-    specs: &[DesignSpec],
-) -> Result<Option<Accelerator>, Problem> {
+fn device(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Option<Accelerator>, Problem> {
     if let Some(name) = &arguments.accelerator {
         return accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator"));
     }
@@ -161,7 +161,7 @@ fn accelerator(
 }
 
 fn cluster(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Cluster, Problem> {
-    let accelerator = accelerator(arguments, prices, specs)?;
+    let accelerator = device(arguments, prices, specs)?;
     let price = accelerator.as_ref().and_then(|one| prices.device(&one.id));
     let electricity_price = match arguments.electricity_price {
         Some(price) => Dollars::new(positive("--electricity-price", price)?),
@@ -173,8 +173,7 @@ fn cluster(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Cl
         accelerator: accelerator.map_or_else(String::new, |one| one.id),
         device_price: price.map(|price| price.dollars),
         device_price_source: price
-            .map(|price| format!("{}: {}", price.date, price.dollars_source))
-            .unwrap_or_default(),
+            .map_or_else(String::new, |price| format!("{}: {}", price.date, price.dollars_source)),
         host_power: Watts::ZERO,
         years: positive("--years", arguments.years)?,
         electricity_price,
@@ -233,26 +232,17 @@ impl Answer for Compared {
     type Json<'a> = ComparedFields<'a>;
 
     fn json(&self) -> ComparedFields<'_> {
-        let Comparison {
-            entries,
-            refused,
-            sweep,
-            break_even,
-            by_port_price,
-            break_even_by_port_price,
-            names,
-            by_devices,
-        } = &self.comparison;
+        let comparison = &self.comparison;
         ComparedFields {
-            designs: entries,
-            refused,
+            designs: &comparison.entries,
+            refused: &comparison.refused,
             without_step: &self.refused,
-            saving_by_price_ratio: sweep,
-            break_even,
-            saving_by_port_price: by_port_price,
-            break_even_by_port_price,
-            names,
-            cheapest_by_devices: by_devices,
+            saving_by_price_ratio: &comparison.sweep,
+            break_even: &comparison.break_even,
+            saving_by_port_price: &comparison.by_port_price,
+            break_even_by_port_price: &comparison.break_even_by_port_price,
+            names: &comparison.names,
+            cheapest_by_devices: &comparison.by_devices,
             growth: self.grown.as_ref().map_or(&[], |grown| &grown.designs),
             without_growth: self.grown.as_ref().map_or(&[], |grown| &grown.refused),
             cluster: &self.cluster,
@@ -406,25 +396,6 @@ impl Compared {
 
     /// Every line of every bill, with its full price.
     fn lines_csv(&self) -> String {
-        let header = [
-            "design",
-            "item",
-            "where",
-            "speed_gbit_s",
-            "count",
-            "usd_low_each",
-            "usd_each",
-            "usd_high_each",
-            "usd_low",
-            "usd",
-            "usd_high",
-            "watts",
-            "date",
-            "source",
-            "address",
-            "watts_source",
-            "confidence",
-        ];
         let optional =
             |amount: Option<Dollars>| amount.map_or_else(String::new, |amount| amount.get().to_string());
         let rows = self.comparison.entries.iter().flat_map(|entry| {
@@ -451,7 +422,7 @@ impl Compared {
                 ]
             })
         });
-        delimited::lines(&header.map(str::to_owned), rows)
+        delimited::lines(&LINE_COLUMNS.split(',').map(str::to_owned).collect::<Vec<_>>(), rows)
     }
 
     /// The run's step, and its cost of network and cluster.
@@ -547,13 +518,9 @@ impl Compared {
             }
         }
         let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share).fold(1.0, f64::min);
-        let known = if ranged > 0.0 {
-            format!("known for {} of a bill or more", human::percent(ranged))
-        } else {
-            "but some bill has no part with a range".to_owned()
-        };
         remarks.push(Cell::from(format!(
-            "prices: typical; low and high are the range of public sources, {known} (--lines --format csv has each with its address)"
+            "prices: typical; low and high are the range of public sources, known for at least {} of a bill (--lines --format csv has each with its address)",
+            human::percent(ranged)
         )));
         remarks.push(Cell::from(match self.cluster.device_price {
             Some(price) => format!(

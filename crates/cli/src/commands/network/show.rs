@@ -285,9 +285,7 @@ impl Shown {
         let rails = match design.rails {
             1 => String::new(),
             // Servers of a larger domain have 4 or 8 NICs, and published systems as many rails.
-            rails if rails > 8 && rails == design.domain.size => {
-                format!("{rails}, one per device of a domain (servers with 4 NICs: --rails 4)")
-            }
+            rails if rails > 8 => format!("{rails} (servers with 4 NICs each: --rails 4)"),
             rails => human::whole(rails),
         };
         let ratio = oversubscription.iter().map(|o| format!("{}:1", (o * 1000.0).round() / 1000.0));
