@@ -265,12 +265,9 @@ impl Answer for Compared {
         let least =
             comparison.entries.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
         // Bills within a twentieth of a percent have the same printed value.
-        let cheapest: Vec<&str> = comparison
-            .entries
-            .iter()
-            .filter(|entry| entry.bill.total.get() <= least * 1.0005)
-            .map(|entry| entry.name.as_str())
-            .collect();
+        let is_cheapest = |entry: &&Entry| entry.bill.total.get() <= least * 1.0005;
+        let cheapest: Vec<_> =
+            comparison.entries.iter().filter(is_cheapest).map(|e| e.name.as_str()).collect();
         if comparison.entries.len() > 1 {
             let names = cheapest.join(" = ");
             document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(Dollars::new(least))));
@@ -291,20 +288,16 @@ impl Answer for Compared {
             document.blocks.push(Block::Bullets(remarks));
         }
         if let Some(run) = &self.run {
-            document.heading_with(
-                "one run on each",
-                format!("`{}`, with its plan unchanged", human::shorten(run)),
-            );
+            let about = format!("`{}`, with its plan unchanged", human::shorten(run));
+            document.heading_with("one run on each", about);
             document.table(self.steps());
             document.blocks.push(Block::Bullets(self.remarks_of_steps()));
         }
         if let Some(grown) = &self.grown {
             let devices = grown.designs.first().map_or(0, |design| design.devices);
             if devices > 0 {
-                document.heading_with(
-                    format!("growth to {} devices", human::whole(devices)),
-                    "today's prices; prepared: all upper switches from the start",
-                );
+                let title = format!("growth to {} devices", human::whole(devices));
+                document.heading_with(title, "today's prices; prepared: all upper switches from the start");
                 document.table(grown.table());
             }
             document.blocks.push(Block::Bullets(remarks_of_growth(grown)));
@@ -316,17 +309,13 @@ impl Answer for Compared {
             }
         }
         if !comparison.sweep.is_empty() {
-            document.heading_with(
-                format!("saving against {}", first.name),
-                "switch ports and transceivers only, by the ratio of their prices",
-            );
+            let about = "switch ports and transceivers only, by the ratio of their prices";
+            document.heading_with(format!("saving against {}", first.name), about);
             document.table(self.sweep());
         }
         if !comparison.break_even.is_empty() {
-            document.heading_with(
-                "break-even",
-                "price ratio of port to transceiver at which two designs cost the same",
-            );
+            let about = "price ratio of port to transceiver at which two designs cost the same";
+            document.heading_with("break-even", about);
             document.table(self.break_even());
         }
         if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
