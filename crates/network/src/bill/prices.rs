@@ -212,13 +212,11 @@ impl Prices {
     /// The price of a port of a switch with more ports than a leaf. No public one is known, so that without one in a price list it is that
     /// of a leaf's port, of unknown power; `false` for this stand-in.
     pub fn chassis_port(&self, speed: BytesPerSecond) -> Result<(Price, bool), Problem> {
-        match self.lines.get(&(Item::ChassisPort, part_of(speed))) {
-            Some(price) => Ok((price.clone(), true)),
-            None => {
-                let leaf = self.at(Item::SwitchPort, speed)?.clone();
-                Ok((Price { watts: None, watts_source: String::new(), ..leaf }, false))
-            }
+        if let Some(price) = self.lines.get(&(Item::ChassisPort, part_of(speed))) {
+            return Ok((price.clone(), true));
         }
+        let leaf = self.at(Item::SwitchPort, speed)?.clone();
+        Ok((Price { watts: None, watts_source: String::new(), ..leaf }, false))
     }
 
     /// The price of an accelerator by its identifier in the catalogue.

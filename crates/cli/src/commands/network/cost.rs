@@ -153,8 +153,8 @@ fn device(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Opt
     if let Some(name) = &arguments.accelerator {
         return accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator"));
     }
-    let of_network = specs.iter().filter(|spec| spec.kind != Some(Kind::ScaleUp));
-    let Some(design) = of_network.filter_map(|spec| spec.resolve().ok()).next() else { return Ok(None) };
+    let mut of_network = specs.iter().filter(|spec| spec.kind != Some(Kind::ScaleUp));
+    let Some(design) = of_network.find_map(|spec| spec.resolve().ok()) else { return Ok(None) };
     let fits =
         |one: &Accelerator| one.scale_up_domain == design.domain.size && prices.device(&one.id).is_some();
     Ok(accelerators().into_iter().find(fits))
