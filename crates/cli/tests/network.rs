@@ -109,6 +109,53 @@ fn published_systems_agree() {
     }
 }
 
+/// A list of designs and designs one by one are the same question.
+#[test]
+fn failures_take_designs_as_cost_does() {
+    let on = ["--gpus", "4096", "--format", "json"];
+    let ask = |designs: &[&'static str]| json(&[&["network", "failures"][..], designs, &on[..]].concat(), 0);
+    let listed = ask(&["--designs", "clos,rail-only"]);
+    assert_eq!(listed["designs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(listed, ask(&["clos", "rail-only"]));
+    assert_eq!(listed, ask(&["clos", "--designs", "rail-only"]));
+}
+
+/// The network's share is that of a cluster of devices with such domains; where none has a price, it is unknown.
+#[test]
+fn the_clusters_devices_have_the_domains_of_the_designs() {
+    let share = |domain: &'static str, more: &[&'static str]| {
+        let line = ["network", "cost", "--gpus", "9216", "--domain", domain, "--designs", "clos", "--json"];
+        let answer = json(&[&line[..], more].concat(), 0);
+        (
+            answer["cluster"]["accelerator"].as_str().unwrap_or_default().to_owned(),
+            !answer["designs"][0]["share"]["of_dollars"].is_null(),
+        )
+    };
+    assert_eq!(share("8", &[]), ("h100-sxm5-80gb".to_owned(), true));
+    assert_eq!(share("72", &[]), ("gb200-nvl72".to_owned(), true));
+    assert_eq!(share("256", &[]), (String::new(), false));
+    assert_eq!(share("256", &["--accelerator", "h200"]), ("h200-sxm-141gb".to_owned(), true));
+}
+
+/// Modular spines from the command line to the bill and the JSON answer.
+#[test]
+fn modular_spines_in_a_report() {
+    let on = ["--gpus", "131072", "--spine-radix", "576"];
+    let shown = json(&[&["network", "show", "clos", "--json"][..], &on[..]].concat(), 0);
+    let tiers = shown["counts"]["tiers"].as_array().expect("tiers");
+    let each: Vec<_> = tiers
+        .iter()
+        .map(|tier| tier["ports"].as_u64().unwrap_or(0) / tier["switches"].as_u64().unwrap_or(1))
+        .collect();
+    assert_eq!(each, [64, 576, 576]);
+    let report = run(&[&["network", "cost", "--designs", "clos"][..], &on[..]].concat());
+    for part in ["switches of 64 (leaf), 576 (spine)", "network-chassis-unpriced"] {
+        assert!(report.stdout.contains(part), "{part}: {}", report.stdout);
+    }
+    let foreign = run(&["network", "show", "dragonfly", "--spine-radix", "576"]);
+    assert!(foreign.stderr.contains("a dragonfly has no `spine_radix`"), "{}", foreign.stderr);
+}
+
 #[test]
 fn pictures_stand_alone() {
     for kind in ["clos", "rail-only", "dual-plane", "dragonfly", "dragonfly-plus", "torus", "scale-up"] {

@@ -93,13 +93,22 @@ impl Bill {
 /// The bill of a design: `sum over items of count x unit price`, and the same for power.
 pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     let counts = design.counts();
-    let mut lines = Vec::new();
+    let (mut lines, mut warnings) = (Vec::new(), Vec::new());
     for tier in &counts.tiers {
         // A switch costs as much as with all ports at their widest, however they are split.
         let speed = design.port_bandwidth.max(design.nic_bandwidth);
-        let ports = (tier.switches * design.ports_per_switch) as f64 * (design.port_bandwidth / speed);
-        let price = prices.at(Item::SwitchPort, speed)?;
-        lines.push(line(Item::SwitchPort, tier.name, Some(speed), ports, price));
+        let ports = tier.ports as f64 * (design.port_bandwidth / speed);
+        let each = tier.ports / tier.switches.max(1);
+        if each > design.ports_per_switch {
+            let (price, is_own) = prices.chassis_port(speed)?;
+            if !is_own {
+                warnings.push(unknown_chassis(tier.name, each, speed));
+            }
+            lines.push(line(Item::ChassisPort, tier.name, Some(speed), ports, &price));
+        } else {
+            let price = prices.at(Item::SwitchPort, speed)?;
+            lines.push(line(Item::SwitchPort, tier.name, Some(speed), ports, price));
+        }
     }
     for layer in &counts.layers {
         let place = layer_name(layer.layer);
@@ -136,7 +145,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     let sum = |of: &dyn Fn(Item) -> bool| {
         lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
     };
-    let warnings = unknown_power(&lines).into_iter().collect();
+    warnings.extend(unknown_power(&lines));
     let total = sum(&|_| true);
     let all = |of: &dyn Fn(&Line) -> Dollars| lines.iter().fold(Dollars::ZERO, |sum, line| sum + of(line));
     let has_range = |line: &&Line| line.price.dollars_low.is_some() || line.price.dollars_high.is_some();
@@ -144,7 +153,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     Ok(Bill {
         design: design.name.clone(),
         devices: design.devices,
-        ports_and_transceivers: sum(&|item| matches!(item, Item::SwitchPort | Item::Transceiver)),
+        ports_and_transceivers: sum(&|item| item.is_port() || item == Item::Transceiver),
         fabric: sum(&|item| item != Item::Nic),
         nics: sum(&|item| item == Item::Nic),
         total,
@@ -192,6 +201,17 @@ pub const fn layer_name(layer: Layer) -> &'static str {
         Layer::Global => "between groups",
         Layer::Torus => "neighbours",
     }
+}
+
+fn unknown_chassis(tier: &str, ports: u64, speed: BytesPerSecond) -> Warning {
+    let gbit = speed.get() * 8.0 / 1e9;
+    Warning::new(
+        "network-chassis-unpriced",
+        format!(
+            "a {tier} of {ports} ports has no public price: its ports are counted at the price of a leaf's; a price list can set `{},{gbit},<usd>`",
+            Item::ChassisPort.name()
+        ),
+    )
 }
 
 fn unknown_power(lines: &[Line]) -> Option<Warning> {

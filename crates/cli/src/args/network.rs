@@ -111,7 +111,7 @@ pub(crate) struct Cost {
     /// Override catalogue prices with a price list (repeatable)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
-    /// Accelerator, for the network's share of cluster cost [default: that of --run, or h100-sxm5-80gb]
+    /// Accelerator, for the network's share of cluster cost [default: that of --run, or of --domain: h100-sxm5-80gb for 8, gb200-nvl72 for 72]
     #[arg(long, value_name = "NAME", help_heading = "Prices")]
     pub(crate) accelerator: Option<String>,
     /// Cluster throughput in tokens per second, for the cost per token
@@ -145,6 +145,9 @@ pub(crate) struct Failures {
     /// Topologies or design files to evaluate or compare
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) designs: Vec<String>,
+    /// The same as a list, as in `network cost`
+    #[arg(id = "listed_designs", long = "designs", value_name = "DESIGN,...", value_delimiter = ',')]
+    pub(crate) listed: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
     /// Exposed network time as a share of the step [default: 0.2, or from --run]

@@ -22,7 +22,7 @@ use crate::args::network::{DesignFlags, Network};
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
-use railwright_network::topology::{DesignSpec, Kind, parse};
+use railwright_network::topology::{Design, DesignSpec, Kind, parse};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::BytesPerSecond;
@@ -133,6 +133,17 @@ fn dashed(text: &str) -> String {
         }
     }
     out
+}
+
+/// `64 ports`, or those of each tier where a modular one has more: `64 (leaf), 576 (spine) ports`.
+fn switch_ports(design: &Design, alike: u64) -> String {
+    let tiers = design.counts().tiers;
+    let each: Vec<u64> = tiers.iter().map(|tier| tier.ports / tier.switches).collect();
+    if each.iter().all(|ports| *ports == design.ports_per_switch) {
+        return format!("{alike} ports");
+    }
+    let named: Vec<_> = tiers.iter().zip(each).map(|(tier, n)| format!("{n} ({})", tier.name)).collect();
+    format!("{} ports", named.join(", "))
 }
 
 /// `400 Gbit/s`: the usual unit of ports, unlike bytes on links.

@@ -131,10 +131,10 @@ pub fn parts(bill: &Bill) -> Parts {
 
 /// Dollars of a bill for switch ports and for transceivers, each speed at its own price.
 pub fn paid(bill: &Bill) -> Parts {
-    let of = |item: Item| -> f64 {
-        bill.lines.iter().filter(|line| line.item == item).map(|line| line.dollars.get()).sum()
+    let of = |is_of: &dyn Fn(Item) -> bool| -> f64 {
+        bill.lines.iter().filter(|line| is_of(line.item)).map(|line| line.dollars.get()).sum()
     };
-    Parts { ports: of(Item::SwitchPort), transceivers: of(Item::Transceiver) }
+    Parts { ports: of(&Item::is_port), transceivers: of(&|item| item == Item::Transceiver) }
 }
 
 /// Compares designs. Those that cannot be built, or lack a price, are listed; it is an error if none is left.

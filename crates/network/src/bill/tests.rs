@@ -284,3 +284,27 @@ fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
         assert!((cost(&even.expensive_ports) / cost(&even.expensive_transceivers) - 1.0).abs() < 1e-12);
     }
 }
+
+/// A chassis without a price costs as many ports of a leaf, which is reported, and its power is unknown. A price list sets both.
+#[test]
+fn modular_spines_have_a_line_of_their_own() {
+    let spec = DesignSpec { spine_radix: Some(576), ..DesignSpec::of(Kind::Clos, 18_432, 8, 64) };
+    let mut prices = Prices::catalogue().expect("well formed");
+    let unpriced = bill_of(&spec, &prices);
+    let ids = |bill: &Bill| bill.warnings.iter().map(|warning| warning.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&unpriced), ["network-chassis-unpriced", "network-power-unknown"]);
+    let of = |bill: &Bill, item| bill.lines.iter().find(|line| line.item == item).cloned().expect("a line");
+    let (leaf, chassis) = (of(&unpriced, Item::SwitchPort), of(&unpriced, Item::ChassisPort));
+    assert_eq!((leaf.count, chassis.count), (576.0 * 64.0, 32.0 * 576.0));
+    assert_eq!((chassis.price.dollars, chassis.watts), (leaf.price.dollars, None));
+    assert_eq!(unpriced.known_watts(), None);
+    let own = "item,part,usd,watts,watts_source\nchassis-port,400,1500,30,offer\n";
+    prices.overlay(Prices::parse(own, "own.csv").expect("well formed"));
+    let priced = bill_of(&spec, &prices);
+    assert_eq!(ids(&priced), [""; 0]);
+    assert_eq!(of(&priced, Item::ChassisPort).watts, Some(Watts::new(32.0 * 576.0 * 30.0)));
+    // Three tiers of small switches for as many devices have 5 ports per device, two with modular spines 3.
+    let small = bill_of(&DesignSpec::of(Kind::Clos, 18_432, 8, 64), &prices);
+    assert_eq!((small.counts.ports(), priced.counts.ports()), (5 * 18_432, 3 * 18_432));
+    assert_eq!(paid(&priced).ports, 576.0 * 64.0 * leaf.price.dollars.get() + 32.0 * 576.0 * 1500.0);
+}

@@ -17,8 +17,12 @@ pub struct Request {
     pub groups: u64,
     /// Endpoints in each group.
     pub endpoints: u64,
-    /// Ports of a switch.
+    /// Ports of a leaf.
     pub radix: u64,
+    /// Ports of a spine, such as of a modular chassis; `None` for those of a leaf.
+    pub spine_radix: Option<u64>,
+    /// Ports of a core; `None` for those of a spine.
+    pub core_radix: Option<u64>,
     /// Endpoints that one switch port serves when it is split; 1 mostly.
     pub hosts_per_port: u64,
     /// Endpoints under a leaf, if not by the rule.
@@ -40,6 +44,24 @@ pub struct Request {
 }
 
 impl Request {
+    /// Ports of a spine.
+    pub fn spine_ports(&self) -> u64 {
+        self.spine_radix.unwrap_or(self.radix)
+    }
+
+    /// Ports of a core.
+    pub fn core_ports(&self) -> u64 {
+        self.core_radix.unwrap_or_else(|| self.spine_ports())
+    }
+
+    /// Ports of the switches, in words: of each tier where they differ.
+    fn ports(&self) -> String {
+        if self.spine_ports() == self.radix && self.core_ports() == self.radix {
+            return self.radix.to_string();
+        }
+        format!("{}/{}/{}", self.radix, self.spine_ports(), self.core_ports())
+    }
+
     /// Ports of whole servers among the ports below a leaf; all of them if no server fits.
     fn whole(&self, down: u64) -> u64 {
         let server = self.server.div_ceil(self.hosts_per_port).max(1);
@@ -213,12 +235,12 @@ impl Clos {
         Some((per_group, request.groups.checked_mul(per_group)?))
     }
 
-    /// Leaves and spines. `spines = leaves * uplinks / radix`, raised to the next divisor of the uplinks so that every leaf spreads
+    /// Leaves and spines. `spines = leaves * uplinks / ports of a spine`, raised to the next divisor of the uplinks so that every leaf spreads
     /// its uplinks evenly: with radix 64, 24 leaves have 16 spines and not 12 (DGX H100 SuperPOD, 3 SU), with radix 144, 32 leaves
     /// have 18 and not 16 (DGX B300 XDR, 4 SU).
     fn two_tiers(request: &Request, split: &Split) -> Option<Self> {
         let (leaves_per_group, leaves) = Self::leaves_for(request, split)?;
-        let needed = leaves.checked_mul(split.uplinks)?.div_ceil(request.radix);
+        let needed = leaves.checked_mul(split.uplinks)?.div_ceil(request.spine_ports());
         let spines = divisor_from(split.uplinks, needed)?;
         Some(Self {
             tiers: 2,
@@ -238,7 +260,7 @@ impl Clos {
     }
 
     /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines of a pod follow the rule of
-    /// two tiers; `cores = pods * spines * spine uplinks / radix`, in the grouping that needs fewest. Without oversubscription and with
+    /// two tiers; `cores = pods * spines * spine uplinks / ports of a core`, in the grouping that needs fewest. Without oversubscription and with
     /// full pods: spines = leaves, cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if three tiers are insufficient.
     fn three_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
         let Some((leaves_per_group, leaves)) = Self::leaves_for(request, split) else { return Ok(None) };
@@ -262,10 +284,10 @@ impl Clos {
         let mut best: Option<(u64, Self)> = None;
         let groupings: Vec<u64> =
             (1..=spines_per_pod).rev().filter(|groups| spines_per_pod.is_multiple_of(*groups)).collect();
-        for spine_uplinks in least..=request.radix.saturating_sub(used_down) {
+        for spine_uplinks in least..=request.spine_ports().saturating_sub(used_down) {
             for &core_groups in &groupings {
                 let from_pod = spine_uplinks * (spines_per_pod / core_groups);
-                let cores_per_group = (pods * from_pod).div_ceil(request.radix);
+                let cores_per_group = (pods * from_pod).div_ceil(request.core_ports());
                 let cores = core_groups * cores_per_group;
                 // Every pod must reach every core of a group, or pods could not reach each other.
                 if cores_per_group > from_pod || best.as_ref().is_some_and(|(fewest, _)| cores >= *fewest) {
@@ -359,14 +381,13 @@ impl Split {
     }
 }
 
-/// Ports of a spine below when there are cores above: `radix * o / (1 + o)`.
+/// Ports of a spine below when there are cores above: `ports * o / (1 + o)`.
 fn spine_down(request: &Request) -> Result<u64, Problem> {
-    let o = request.spine_oversubscription;
-    let down = (request.radix as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
-    if down == 0 || down >= request.radix {
+    let (o, ports) = (request.spine_oversubscription, request.spine_ports());
+    let down = (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
+    if down == 0 || down >= ports {
         return Err(Problem::new(format!(
-            "a spine of {} ports with oversubscription {o} has {down} ports below",
-            request.radix
+            "a spine of {ports} ports with oversubscription {o} has {down} ports below"
         ))
         .at_key("design.spine_oversubscription")
         .hint("choose an oversubscription below the radix"));
@@ -374,15 +395,15 @@ fn spine_down(request: &Request) -> Result<u64, Problem> {
     Ok(down)
 }
 
-/// Maximum endpoints by number of tiers: `k`, `leaves of k`, `pods of k`; at 1:1 these are k, k^2/2 and
-/// k^3/4.
+/// Maximum endpoints by number of tiers: the ports of a leaf, a leaf below each port of a spine, a pod below each port of a core. With
+/// switches of `k` ports at 1:1 these are k, k^2/2 and k^3/4.
 pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
     let Ok(split) = Split::of(request) else { return 0 };
     let down = spine_down(request).unwrap_or(0);
     match tiers {
         1 => (request.radix - request.backup_ports) * request.hosts_per_port,
-        2 => request.radix.saturating_mul(split.hosts),
-        _ => request.radix.saturating_mul(down).saturating_mul(split.hosts),
+        2 => request.spine_ports().saturating_mul(split.hosts),
+        _ => request.core_ports().saturating_mul(down).saturating_mul(split.hosts),
     }
 }
 
@@ -395,7 +416,11 @@ fn too_many(request: &Request, split: &Split) -> Problem {
         let hosts_per_leaf = request.hosts_per_leaf;
         Clos::new_quietly(&Request { radix: *radix, hosts_per_leaf, pods: None, ..*request })
     });
-    let (s, ports) = (if tiers == 1 { "" } else { "s" }, request.radix);
+    // The same for spines alone, as modular chassis.
+    let chassis = (1..=6).map(|n| request.spine_ports() << n).find(|ports| {
+        tiers > 1 && Clos::new_quietly(&Request { spine_radix: Some(*ports), pods: None, ..*request })
+    });
+    let (s, ports) = (if tiers == 1 { "" } else { "s" }, request.ports());
     let message = if asked > most {
         format!(
             "{} endpoints exceed the {} that {tiers} tier{s} of {ports}-port switches connect",
@@ -412,6 +437,9 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     let mut hints = Vec::new();
     if let Some(wider) = wider {
         hints.push(format!("design.radix = {wider} is sufficient"));
+    }
+    if let Some(chassis) = chassis {
+        hints.push(format!("design.spine_radix = {chassis} (modular spines) is sufficient"));
     }
     if request.tiers.is_some_and(|tiers| tiers < 3) {
         hints.push("more tiers may be sufficient".to_owned());
@@ -444,6 +472,8 @@ mod tests {
             groups,
             endpoints,
             radix,
+            spine_radix: None,
+            core_radix: None,
             hosts_per_port: 1,
             hosts_per_leaf: None,
             server: 1,
@@ -492,6 +522,35 @@ mod tests {
         assert_eq!(switches(&clos), (56, 80, 28));
         assert_eq!((clos.leaf_spine_links(), clos.spine_core_links()), (1120, 1120));
         assert_eq!((clos.core_groups, clos.cores_per_group, clos.trunk()), (2, 14, 2));
+    }
+
+    /// An extended generalized fat tree XGFT(h; m1..mh; w1..wh) has `m1 .. mh` endpoints, and on its level i
+    /// `m(i+1) .. mh * w1 .. wi` switches (S. Öhring et al., "On generalized fat trees", IPPS 1995). Leaves of 64 ports, spines of 576 (a
+    /// chassis of 16 line cards with 36 ports), cores of 576.
+    #[test]
+    fn modular_spines_have_the_counts_of_generalized_fat_trees() {
+        let modular = |endpoints| Request { spine_radix: Some(576), ..request(1, endpoints, 64) };
+        let levels = |m: &[u64], w: &[u64]| -> Vec<u64> {
+            (1..=m.len()).map(|i| m[i..].iter().product::<u64>() * w[..i].iter().product::<u64>()).collect()
+        };
+        let (m, w) = ([32, 576], [1, 32]);
+        let two = Clos::new(&modular(m.iter().product())).expect("full");
+        assert_eq!([two.leaves(), two.spines()].as_slice(), levels(&m, &w));
+        assert_eq!((two.tiers, two.cores(), two.trunk()), (2, 0, 1));
+        let (m, w) = ([32, 288, 576], [1, 32, 288]);
+        let three = Clos::new(&modular(m.iter().product())).expect("full");
+        assert_eq!([three.leaves(), three.spines(), three.cores()].as_slice(), levels(&m, &w));
+        for (tiers, clos) in [(2, two), (3, three)] {
+            assert_eq!(most_endpoints(&modular(1), tiers), clos.endpoints());
+            assert!(
+                Clos::new(&Request { tiers: Some(tiers), ..modular(clos.endpoints() + 1) }).is_err(),
+                "{tiers}"
+            );
+        }
+        // The 131,072 endpoints that three tiers of 64 ports cannot connect.
+        assert!(Clos::new(&request(1, 131_072, 64)).is_err());
+        let clos = Clos::new(&modular(131_072)).expect("three tiers");
+        assert_eq!((clos.tiers, clos.leaves(), clos.leaf_spine_links()), (3, 4096, 131_072));
     }
 
     #[test]

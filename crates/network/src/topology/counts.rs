@@ -127,15 +127,9 @@ impl Design {
         counts
     }
 
+    /// Switches of one kind, as many ports as a leaf has.
     fn tier(&self, counts: &mut Counts, name: &'static str, switches: u64, ports_used: u64) {
-        if switches > 0 {
-            counts.tiers.push(TierCount {
-                name,
-                switches,
-                ports_used,
-                ports: switches * self.ports_per_switch,
-            });
-        }
+        tier_of(counts, name, (switches, self.ports_per_switch), ports_used);
     }
 
     fn layer(&self, counts: &mut Counts, layer: Layer, links: u64) {
@@ -165,10 +159,11 @@ impl Design {
         let spine_core = if kept < 3 { 0 } else { fabrics * clos.spine_core_links() };
         self.tier(counts, "leaf", leaves, hosts.div_ceil(network.hosts_per_port) + leaf_spine);
         if kept >= 2 {
-            self.tier(counts, "spine", fabrics * clos.spines(), leaf_spine + spine_core);
+            let spines = (fabrics * clos.spines(), network.spine_ports);
+            tier_of(counts, "spine", spines, leaf_spine + spine_core);
         }
         if kept >= 3 {
-            self.tier(counts, "core", fabrics * clos.cores(), spine_core);
+            tier_of(counts, "core", (fabrics * clos.cores(), network.core_ports), spine_core);
         }
         self.layer(counts, Layer::Access, hosts);
         self.layer(counts, Layer::LeafSpine, leaf_spine);
@@ -205,6 +200,13 @@ impl Design {
     pub fn torus_link_bandwidth(&self, torus: &Torus) -> BytesPerSecond {
         let dimensions = torus.dimensions.iter().filter(|d| **d > 1).count().max(1);
         self.nic_bandwidth / (2 * dimensions) as f64
+    }
+}
+
+/// Adds switches with a number of ports each.
+fn tier_of(counts: &mut Counts, name: &'static str, (switches, each): (u64, u64), ports_used: u64) {
+    if switches > 0 {
+        counts.tiers.push(TierCount { name, switches, ports_used, ports: switches * each });
     }
 }
 

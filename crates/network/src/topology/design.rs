@@ -31,7 +31,7 @@ pub struct Design {
     pub radix: u64,
     /// Bandwidth of the links between switches, one direction.
     pub port_bandwidth: BytesPerSecond,
-    /// Ports of a switch, counted at `port_bandwidth`.
+    /// Ports of a leaf, a router, or any switch of a fabric with equal ones, counted at `port_bandwidth`.
     pub ports_per_switch: u64,
     /// Kind of network.
     pub fabric: Fabric,
@@ -140,6 +140,10 @@ pub struct ClosNetwork {
     pub kept_tiers: u64,
     /// NIC ports that one switch port serves.
     pub hosts_per_port: u64,
+    /// Ports of a spine, counted at the bandwidth of links between switches.
+    pub spine_ports: u64,
+    /// Ports of a core, counted alike.
+    pub core_ports: u64,
 }
 
 impl Design {

@@ -154,6 +154,8 @@ impl Kind {
         let has_switches = !matches!(self, Self::Torus | Self::ScaleUp);
         match key {
             "tiers"
+            | "spine_radix"
+            | "core_radix"
             | "leaf_oversubscription"
             | "spine_oversubscription"
             | "rails"

@@ -15,8 +15,17 @@ pub const TABLES: &str = railwright_catalog::SUPERPOD_TABLES;
 const DESIGNS: &str = railwright_catalog::PUBLISHED_DESIGNS;
 
 /// Quantity in each column of the tables.
-const COLUMNS: [&str; 6] =
-    ["leaf", "spine", "core", "cables_node_leaf", "cables_leaf_spine", "cables_spine_core"];
+const COLUMNS: [&str; 9] = [
+    "leaf",
+    "spine",
+    "core",
+    "cables_node_leaf",
+    "cables_leaf_spine",
+    "cables_spine_core",
+    "switches",
+    "transceivers",
+    "circuit_ports",
+];
 
 /// One count, published and here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -157,6 +166,9 @@ fn count(counts: &Counts, column: &str, links_per_cable: u64, is_all_in_one: boo
             counts.links().div_ceil(links_per_cable) - cables(Layer::Access)
         }
         "cables_leaf_spine" => cables(Layer::LeafSpine),
+        "switches" => counts.switches(),
+        "transceivers" => counts.transceivers(),
+        "circuit_ports" => counts.circuit_ports,
         _ => cables(Layer::SpineCore),
     }
 }
@@ -193,6 +205,23 @@ mod tests {
         let symmetric = rows.iter().find(|row| row.size == "7" && row.devices == 1120).expect("listed");
         assert!(symmetric.agrees() && symmetric.compared.len() == 6, "{symmetric:?}");
         assert!(rows.iter().filter(|row| !row.agrees()).count() <= 8);
+    }
+
+    /// Totals that were published without their tiers: of clusters of 512 to 131,072 devices, and of toruses.
+    #[test]
+    fn totals_of_large_clusters_and_toruses() {
+        let rows = rows().expect("well formed");
+        let of = |system: &str| -> Vec<&Row> {
+            rows.iter().filter(|row| row.system.starts_with(system)).collect()
+        };
+        let sheet = of("H100 price sheet");
+        assert!(sheet.len() == 9 && sheet.iter().all(|row| row.agrees()), "{sheet:?}");
+        let here: Vec<u64> = sheet.iter().map(|row| row.compared[0].here).collect();
+        assert_eq!(here, [8, 48, 96, 192, 384, 768, 2560, 5120, 10_240]);
+        // 96 optical ends at each of 64 and of 144 cubes.
+        let ends = |system: &str| of(system)[0].compared.iter().map(|c| c.here).collect::<Vec<_>>();
+        assert_eq!((ends("TPU v4"), ends("TPU7x")), (vec![64 * 96, 48 * 128], vec![144 * 96]));
+        assert!(of("TPU v4")[0].agrees() && of("TPU7x")[0].agrees());
     }
 
     #[test]

@@ -197,6 +197,8 @@ impl DesignSpec {
         // Keys of prices and wires are harmless; the shape is not.
         let shape = [
             "tiers",
+            "spine_radix",
+            "core_radix",
             "leaf_oversubscription",
             "spine_oversubscription",
             "pods",
@@ -243,10 +245,18 @@ impl DesignSpec {
             return Err(Problem::new(format!("{backup} backup ports use all {ports} ports"))
                 .at_key("design.backup_ports"));
         }
+        let ports_of = |key: &str, radix: Option<u64>| -> Result<Option<u64>, Problem> {
+            let Some(radix) = radix else { return Ok(None) };
+            let radix = within(key, radix, 2, MOST_PORTS)?;
+            let at_key = |problem: Problem| problem.at_key(format!("design.{key}"));
+            ports_at(radix, design.nic_bandwidth, design.port_bandwidth).map(Some).map_err(at_key)
+        };
         let mut request = Request {
             groups: if separate { 1 } else { design.rails },
             endpoints: per_rail,
             radix: ports,
+            spine_radix: ports_of("spine_radix", self.spine_radix)?,
+            core_radix: ports_of("core_radix", self.core_radix)?,
             hosts_per_port,
             hosts_per_leaf: self.hosts_per_leaf,
             // The NICs of a server are on different leaves if each rail has its own.
@@ -292,6 +302,8 @@ impl DesignSpec {
             rails_per_group,
             kept_tiers: if design.kind == Kind::Trimmed { kept_tiers(&clos) } else { clos.tiers },
             hosts_per_port,
+            spine_ports: request.spine_ports(),
+            core_ports: request.core_ports(),
         })
     }
 }

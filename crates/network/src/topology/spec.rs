@@ -26,8 +26,12 @@ section! {
         domain_latency: Seconds = "domain_latency", "1 us";
         /// NIC bandwidth per device over all ports, one direction.
         speed: BytesPerSecond = "speed", "400 Gbit/s";
-        /// Switch radix: ports at full speed (a port at half speed counts as half).
+        /// Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set.
         radix: u64 = "radix", "64";
+        /// Radix of spines, counted as `radix`, such as 576 of a modular chassis.
+        spine_radix: u64 = "spine_radix", "radix";
+        /// Radix of cores, counted as `radix`.
+        core_radix: u64 = "core_radix", "spine_radix";
         /// Bandwidth of inter-switch links, one direction.
         port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";
         /// Number of switch tiers, 1 to 3.

@@ -3,7 +3,7 @@
 mod growth;
 mod lines;
 
-use super::{design, gigabits, on_run, placed};
+use super::{design, gigabits, on_run, placed, switch_ports};
 use crate::args::network::Cost;
 use crate::exit::{Failure, Outcome};
 use crate::input;
@@ -18,7 +18,7 @@ use railwright_network::bill::growth::Growth;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::{Cluster, Whole};
 use railwright_network::topology::{DesignSpec, Kind};
-use railwright_spec::cluster::accelerator_by_name;
+use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Watts};
@@ -30,6 +30,10 @@ const PRICES_LIMIT: u64 = 1 << 20;
 /// Default facility power over machine power (PUE).
 const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
 
+/// Columns of `--lines --format csv`.
+const LINE_COLUMNS: &str = "design,item,where,speed_gbit_s,count,usd_low_each,usd_each,usd_high_each,usd_low,\
+    usd,usd_high,watts,date,source,address,watts_source,confidence";
+
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Compares designs by cost.
@@ -40,10 +44,6 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
     }
     let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
-    let cluster = match &run {
-        Some(run) => of_run(arguments, run, &prices)?,
-        None => cluster(arguments, &prices)?,
-    };
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {
@@ -58,6 +58,10 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         specs.push(sheet.spec.clone());
         sheets.push(sheet);
     }
+    let cluster = match &run {
+        Some(run) => of_run(arguments, run, &prices)?,
+        None => cluster(arguments, &prices, &specs)?,
+    };
     let mut comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
         Some(sheet) => placed(sheet, problem),
         None => problem,
@@ -144,22 +148,32 @@ fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Probl
     Ok(cluster)
 }
 
-fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
-    let name = arguments.accelerator.as_deref().unwrap_or("h100-sxm5-80gb");
-    let accelerator = accelerator_by_name(name).map_err(|problem| problem.in_file("--accelerator"))?;
-    let price = prices.device(&accelerator.id);
+/// The accelerator that was named, else the first of the catalogue with a price and with scale-up domains of the designs' size.
+fn device(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Option<Accelerator>, Problem> {
+    if let Some(name) = &arguments.accelerator {
+        return accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator"));
+    }
+    let mut of_network = specs.iter().filter(|spec| spec.kind != Some(Kind::ScaleUp));
+    let Some(design) = of_network.find_map(|spec| spec.resolve().ok()) else { return Ok(None) };
+    let fits =
+        |one: &Accelerator| one.scale_up_domain == design.domain.size && prices.device(&one.id).is_some();
+    Ok(accelerators().into_iter().find(fits))
+}
+
+fn cluster(arguments: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Cluster, Problem> {
+    let accelerator = device(arguments, prices, specs)?;
+    let price = accelerator.as_ref().and_then(|one| prices.device(&one.id));
     let electricity_price = match arguments.electricity_price {
         Some(price) => Dollars::new(positive("--electricity-price", price)?),
         None => electricity_price().amount,
     };
     let tokens = arguments.tokens_per_second.map(|rate| positive("--tokens-per-second", rate));
     Ok(Cluster {
-        accelerator: accelerator.id,
+        device_power: accelerator.as_ref().and_then(|one| one.power),
+        accelerator: accelerator.map_or_else(String::new, |one| one.id),
         device_price: price.map(|price| price.dollars),
         device_price_source: price
-            .map(|price| format!("{}: {}", price.date, price.dollars_source))
-            .unwrap_or_default(),
-        device_power: accelerator.power,
+            .map_or_else(String::new, |price| format!("{}: {}", price.date, price.dollars_source)),
         host_power: Watts::ZERO,
         years: positive("--years", arguments.years)?,
         electricity_price,
@@ -218,26 +232,17 @@ impl Answer for Compared {
     type Json<'a> = ComparedFields<'a>;
 
     fn json(&self) -> ComparedFields<'_> {
-        let Comparison {
-            entries,
-            refused,
-            sweep,
-            break_even,
-            by_port_price,
-            break_even_by_port_price,
-            names,
-            by_devices,
-        } = &self.comparison;
+        let comparison = &self.comparison;
         ComparedFields {
-            designs: entries,
-            refused,
+            designs: &comparison.entries,
+            refused: &comparison.refused,
             without_step: &self.refused,
-            saving_by_price_ratio: sweep,
-            break_even,
-            saving_by_port_price: by_port_price,
-            break_even_by_port_price,
-            names,
-            cheapest_by_devices: by_devices,
+            saving_by_price_ratio: &comparison.sweep,
+            break_even: &comparison.break_even,
+            saving_by_port_price: &comparison.by_port_price,
+            break_even_by_port_price: &comparison.break_even_by_port_price,
+            names: &comparison.names,
+            cheapest_by_devices: &comparison.by_devices,
             growth: self.grown.as_ref().map_or(&[], |grown| &grown.designs),
             without_growth: self.grown.as_ref().map_or(&[], |grown| &grown.refused),
             cluster: &self.cluster,
@@ -260,12 +265,9 @@ impl Answer for Compared {
         let least =
             comparison.entries.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
         // Bills within a twentieth of a percent have the same printed value.
-        let cheapest: Vec<&str> = comparison
-            .entries
-            .iter()
-            .filter(|entry| entry.bill.total.get() <= least * 1.0005)
-            .map(|entry| entry.name.as_str())
-            .collect();
+        let is_cheapest = |entry: &&Entry| entry.bill.total.get() <= least * 1.0005;
+        let cheapest: Vec<_> =
+            comparison.entries.iter().filter(is_cheapest).map(|e| e.name.as_str()).collect();
         if comparison.entries.len() > 1 {
             let names = cheapest.join(" = ");
             document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(Dollars::new(least))));
@@ -273,11 +275,11 @@ impl Answer for Compared {
         document.heading_with(
             "network cost",
             format!(
-                "{} devices in domains of {}, {} each, switches of {} ports",
+                "{} devices in domains of {}, {} each, switches of {}",
                 human::whole(first.design.devices),
                 first.design.domain.size,
                 gigabits(first.design.nic_bandwidth),
-                first.design.radix
+                switch_ports(&first.design, first.design.radix)
             ),
         );
         document.table(self.bills());
@@ -286,20 +288,16 @@ impl Answer for Compared {
             document.blocks.push(Block::Bullets(remarks));
         }
         if let Some(run) = &self.run {
-            document.heading_with(
-                "one run on each",
-                format!("`{}`, with its plan unchanged", human::shorten(run)),
-            );
+            let about = format!("`{}`, with its plan unchanged", human::shorten(run));
+            document.heading_with("one run on each", about);
             document.table(self.steps());
             document.blocks.push(Block::Bullets(self.remarks_of_steps()));
         }
         if let Some(grown) = &self.grown {
             let devices = grown.designs.first().map_or(0, |design| design.devices);
             if devices > 0 {
-                document.heading_with(
-                    format!("growth to {} devices", human::whole(devices)),
-                    "today's prices; prepared: all upper switches from the start",
-                );
+                let title = format!("growth to {} devices", human::whole(devices));
+                document.heading_with(title, "today's prices; prepared: all upper switches from the start");
                 document.table(grown.table());
             }
             document.blocks.push(Block::Bullets(remarks_of_growth(grown)));
@@ -311,17 +309,13 @@ impl Answer for Compared {
             }
         }
         if !comparison.sweep.is_empty() {
-            document.heading_with(
-                format!("saving against {}", first.name),
-                "switch ports and transceivers only, by the ratio of their prices",
-            );
+            let about = "switch ports and transceivers only, by the ratio of their prices";
+            document.heading_with(format!("saving against {}", first.name), about);
             document.table(self.sweep());
         }
         if !comparison.break_even.is_empty() {
-            document.heading_with(
-                "break-even",
-                "price ratio of port to transceiver at which two designs cost the same",
-            );
+            let about = "price ratio of port to transceiver at which two designs cost the same";
+            document.heading_with("break-even", about);
             document.table(self.break_even());
         }
         if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
@@ -391,25 +385,6 @@ impl Compared {
 
     /// Every line of every bill, with its full price.
     fn lines_csv(&self) -> String {
-        let header = [
-            "design",
-            "item",
-            "where",
-            "speed_gbit_s",
-            "count",
-            "usd_low_each",
-            "usd_each",
-            "usd_high_each",
-            "usd_low",
-            "usd",
-            "usd_high",
-            "watts",
-            "date",
-            "source",
-            "address",
-            "watts_source",
-            "confidence",
-        ];
         let optional =
             |amount: Option<Dollars>| amount.map_or_else(String::new, |amount| amount.get().to_string());
         let rows = self.comparison.entries.iter().flat_map(|entry| {
@@ -436,7 +411,7 @@ impl Compared {
                 ]
             })
         });
-        delimited::lines(&header.map(str::to_owned), rows)
+        delimited::lines(&LINE_COLUMNS.split(',').map(str::to_owned).collect::<Vec<_>>(), rows)
     }
 
     /// The run's step, and its cost of network and cluster.
@@ -531,9 +506,11 @@ impl Compared {
                 remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
             }
         }
-        remarks.push(Cell::from(
-            "prices: typical; low and high are the range of public sources (--lines --format csv has each with its address)",
-        ));
+        let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share).fold(1.0, f64::min);
+        remarks.push(Cell::from(format!(
+            "prices: typical; low and high are the range of public sources, known for at least {} of a bill (--lines --format csv has each with its address)",
+            human::percent(ranged)
+        )));
         remarks.push(Cell::from(match self.cluster.device_price {
             Some(price) => format!(
                 "of cluster: of network and devices, {} at {} each ({})",
@@ -541,6 +518,9 @@ impl Compared {
                 human::dollars(price),
                 self.cluster.device_price_source
             ),
+            None if self.cluster.accelerator.is_empty() => {
+                "of cluster: unknown, because no priced accelerator has such scale-up domains; set --accelerator".to_owned()
+            }
             None => format!(
                 "{} has no price; add `device,{},<usd>` to a file for --prices",
                 self.cluster.accelerator, self.cluster.accelerator

@@ -60,11 +60,11 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         return Err(Problem::new(message).in_file("--samples").into());
     }
     let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
-    let words: Vec<Option<&str>> = if arguments.designs.is_empty() {
-        vec![None]
-    } else {
-        arguments.designs.iter().map(|word| Some(word.as_str())).collect()
-    };
+    let named = arguments.designs.iter().chain(&arguments.listed).map(|word| word.trim());
+    let mut words: Vec<Option<&str>> = named.map(Some).collect();
+    if words.is_empty() {
+        words.push(None);
+    }
     let mut list = Vec::new();
     let watching = printer.watching(BAR, "drawing states");
     for word in words {

@@ -1,6 +1,6 @@
 //! `network show`: one design in numbers, or as a diagram.
 
-use super::{design, gigabits, in_flags, placed};
+use super::{design, gigabits, in_flags, placed, switch_ports};
 use crate::args::network::Show;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -184,7 +184,11 @@ impl Answer for Shown {
         if !counts.tiers.is_empty() {
             document.heading_with(
                 "switches",
-                format!("of {} ports at {}", design.ports_per_switch, gigabits(design.port_bandwidth)),
+                format!(
+                    "of {} at {}",
+                    switch_ports(design, design.ports_per_switch),
+                    gigabits(design.port_bandwidth)
+                ),
             );
             document.table(self.switches());
         }
@@ -278,7 +282,12 @@ impl Shown {
             1 => String::new(),
             n => format!("{n}, {} each", gigabits(design.nic_port_bandwidth())),
         };
-        let rails = if design.rails > 1 { human::whole(design.rails) } else { String::new() };
+        let rails = match design.rails {
+            1 => String::new(),
+            // Servers of a larger domain have 4 or 8 NICs, and published systems as many rails.
+            rails if rails > 8 => format!("{rails} (servers with 4 NICs each: --rails 4)"),
+            rails => human::whole(rails),
+        };
         let ratio = oversubscription.iter().map(|o| format!("{}:1", (o * 1000.0).round() / 1000.0));
         let has_network = design.fabric != Fabric::None;
         let largest = match design.kind {

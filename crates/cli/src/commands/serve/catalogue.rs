@@ -26,7 +26,7 @@ const TERMINAL: &[&str] = &["serve", "completions", "man", "help"];
 /// Commands that write files.
 const WRITE: &[&str] = &["init", "save", "digest", "tune", "export-perfetto"];
 /// Arguments that are about the terminal.
-const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
+const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json", "listed_designs"];
 
 /// All commands of the parser, complete.
 pub(super) fn commands() -> &'static Command {

@@ -55,3 +55,19 @@ fn a_balanced_dragonfly_is_as_fast_as_a_clos_for_an_all_to_all() {
         assert!((slow / fast - 1.0).abs() < POINTS, "{routing:?}: {slow} {fast}");
     }
 }
+
+/// With spines of as many ports as all leaves, two tiers carry an all-to-all as three tiers of small switches do, on 256 links instead of 384:
+/// a folded Clos without oversubscription is not blocking at any number of tiers.
+#[test]
+fn modular_spines_carry_an_all_to_all_like_a_third_tier() {
+    let sprayed = |spec: DesignSpec| no_latency(DesignSpec { routing: Some(Routing::Spray), ..spec });
+    let small = sprayed(spec(Kind::Clos, 128, 1, 8));
+    let modular = sprayed(DesignSpec { spine_radix: Some(32), ..spec(Kind::Clos, 128, 1, 8) });
+    let shape = |spec: &DesignSpec| {
+        let design: Design = resolve(spec);
+        (design.fabric_tiers(), design.counts().switches(), design.counts().links())
+    };
+    assert_eq!((shape(&small), shape(&modular)), ((3, 80, 384), (2, 36, 256)));
+    let [three, two] = [small, modular].map(|design| seconds(&design, (Shape::Everyone, 128, 1), 1e9));
+    assert!((two / three - 1.0).abs() < 1e-9, "{two} {three}");
+}
