@@ -144,7 +144,7 @@ def counted(trace: Trace, window: Span) -> dict[str, int]:
 
 
 def boundaries(trace: Trace) -> list[tuple[int | None, int]]:
-    """The first compute kernel of the main stream launched in each step, and the end of what the last step launched."""
+    """The first kernel or copy of the main stream launched in each step, and the end of what the last step launched."""
     streams: Counter[Any] = Counter()
     for row in trace.rows:
         streams[row.stream] += row.end - row.start if row.kind == "compute" else 0
@@ -153,7 +153,7 @@ def boundaries(trace: Trace) -> list[tuple[int | None, int]]:
         begun = [number for number, start, _ in trace.steps if row.call is not None and start <= row.call]
         if not begun or (len(begun) == len(trace.steps) and row.call > trace.steps[-1][2]):
             continue
-        if row.kind == "compute" and row.stream == main:
+        if row.kind != "communication" and row.stream == main:
             first.setdefault(begun[-1], row.start)
         if len(begun) == len(trace.steps):
             last = max(last or 0, row.end)

@@ -3,15 +3,11 @@
 //! Responsible for: compute, communication, copies and idle time of an interval, and idle time because of late launches, each in
 //! logarithmic time. Does not classify compute.
 
-mod beside;
-
 use crate::RankTrace;
 use crate::causes::LATE_START;
 use crate::communication::{Classes, NameTable};
 use crate::launches::lacks_first;
 use crate::trace::{GpuKind, HostKind, NONE};
-
-pub(crate) use beside::late_compute;
 
 /// Disjoint intervals in order, with cumulative lengths.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@
 //! stage has no replica, such a host differs from nothing but the other stages. Excludes pauses: they differ from other steps of the rank.
 
 use super::chain::Event;
-use crate::occupancy::{Intervals, Occupancy};
+use crate::occupancy::Occupancy;
 use crate::windows::StepWindow;
 use railwright_spec::median;
 
@@ -49,27 +49,15 @@ pub(super) fn usual(own: OwnTime, others: &[OwnTime]) -> Option<i64> {
     is_slow.then(|| usual.round() as i64)
 }
 
-/// Own time of each event in nanoseconds, without host delays within the steps beyond those of the other stages. `late` is the time of the rank and of each
-/// other stage until compute is launched. A slow host delays its next compute beside its own messages, too: the device is busy meanwhile.
-pub(super) fn without_delays(
-    events: &[Event],
-    (from, to): (i64, i64),
-    late: &Intervals,
-    others: &[&Intervals],
-) -> Vec<i64> {
+/// Own time of each event in nanoseconds, with this share of the idle time until launches.
+pub(super) fn with_share(events: &[Event], on: &Occupancy, kept: f64) -> Vec<i64> {
     let mut previous = events.first().map_or(0, |first| first.time - first.own - first.unknown);
-    let ranges: Vec<(i64, i64)> = events
-        .iter()
-        .map(|event| (std::mem::replace(&mut previous, event.time), event.own + event.unknown))
-        .map(|(since, length)| (since, since + length))
-        .collect();
-    let mut usual: Vec<f64> = others.iter().map(|other| other.within(from, to) as f64).collect();
-    let kept = (median(&mut usual) / late.within(from, to).max(1) as f64).min(1.0);
-    let own = |(event, (from, to)): (&Event, (i64, i64))| {
-        let delay = late.within(from, to).min(event.own);
-        event.own - (delay as f64 * (1.0 - kept)).round() as i64
+    let own = |event: &Event| {
+        let since = std::mem::replace(&mut previous, event.time);
+        let idle = on.spent(since, since + event.own + event.unknown).host.min(event.own);
+        event.own - (idle as f64 * (1.0 - kept)).round() as i64
     };
-    events.iter().zip(ranges).map(own).collect()
+    events.iter().map(own).collect()
 }
 
 #[cfg(test)]

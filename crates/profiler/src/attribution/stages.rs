@@ -11,7 +11,7 @@ use super::{lone_hosts, steps, uneven};
 use crate::Job;
 use crate::communication::NameTable;
 use crate::joined::Joined;
-use crate::occupancy::{Occupancy, late_compute};
+use crate::occupancy::Occupancy;
 use crate::windows::Windows;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(super) struct SlowStage {
     pub peers: i64,
     /// Cause. For a slow chip, the times are those of the kernels that all stages have; for a slow host, idle times until launches.
     pub cause: &'static str,
-    /// For a slow host: own time of each event with the host delays of the other stages, in nanoseconds.
+    /// For a slow host: own time of each event with the idle times of the other stages, in nanoseconds.
     pub own: Vec<i64>,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn slow_stages(
             slow[at].cause = EITHER;
         }
     }
-    let hosts = lone_slow_hosts((job, names), &stages, chains, occupancies, windows);
+    let hosts = lone_slow_hosts(&stages, chains, occupancies, windows);
     slow.extend(
         hosts.into_iter().filter(|host| !slow.iter().any(|one| one.stage == host.stage)).collect::<Vec<_>>(),
     );
@@ -101,7 +101,6 @@ pub(super) fn slow_stages(
 
 /// Stages of one rank with a slow host, if every stage has one rank.
 fn lone_slow_hosts(
-    (job, names): (&Job, &NameTable),
     stages: &[Stage],
     chains: &Chains,
     occupancies: &[Occupancy],
@@ -117,11 +116,8 @@ fn lone_slow_hosts(
             own.iter().enumerate().filter(|other| other.0 != at).map(|other| *other.1).collect();
         let (compute, peers) = (own[at].host, lone_hosts::usual(own[at], &others)?);
         let (member, cause) = (stage.members[0], CauseClass::SlowHost.name());
-        let late: Vec<_> =
-            stages.iter().map(|stage| late_compute(&job.members[stage.members[0]].trace, names)).collect();
-        let others: Vec<_> =
-            late.iter().enumerate().filter(|other| other.0 != at).map(|other| other.1).collect();
-        let own = lone_hosts::without_delays(&chains.events[member], chains.span, &late[at], &others);
+        let kept = peers as f64 / compute.max(1) as f64;
+        let own = lone_hosts::with_share(&chains.events[member], &occupancies[member], kept);
         Some(SlowStage { stage: stage.number, members: vec![member], compute, peers, cause, own })
     };
     stages.iter().enumerate().filter_map(found).collect()
