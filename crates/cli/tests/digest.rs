@@ -101,6 +101,29 @@ fn what_needs_the_trace_is_refused_with_the_reason() {
     assert!(again.code == 2 && again.stderr.contains("already a digest"), "{}", again.stderr);
 }
 
+/// `railwright.torch.on_trace_ready(write="both")` writes traces and their digests into one folder.
+#[test]
+fn digests_beside_their_traces_are_no_second_job() {
+    let folder = Folder::new("digest-both");
+    let both = folder.at("both");
+    let traces = fixture("torchrec_v100_4r/resnet18");
+    assert_eq!(run(&["digest", &traces, "-o", &both]).code, 0);
+    let copy = |(name, bytes): (String, Vec<u8>)| {
+        std::fs::write(Path::new(&both).join(name), bytes).expect("a copy");
+    };
+    files(Path::new(&traces)).into_iter().for_each(copy);
+    for command in ["profile", "comm"] {
+        assert_eq!(answer(command, &both), answer(command, &traces), "{command}");
+    }
+    let outcome = run(&["profile", &both]);
+    assert!(outcome.stderr.contains("digests of the traces beside them"), "{}", outcome.stderr);
+    // A digest without its trace is another recording.
+    let trace = files(Path::new(&traces)).into_keys().next().expect("a trace");
+    std::fs::remove_file(Path::new(&both).join(trace)).expect("removed");
+    let outcome = run(&["profile", &both]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("2 jobs found"), "{}", outcome.stderr);
+}
+
 /// A digest that is missing, cut or of another version is a missing rank.
 #[test]
 fn an_unreadable_digest_is_a_missing_rank() {

@@ -14,6 +14,12 @@ use crate::view::{Tables, View};
 use crate::waterfall::sweep;
 use railwright_step::{OperatorFamily, Phase};
 
+/// Name of the format.
+pub const FORMAT: &str = "digest";
+
+/// Suffix of their files: a digest has the name of its trace.
+pub const SUFFIX: &str = ".digest.parquet";
+
 /// Reason for an error about missing rows in a digest.
 pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \
     trace";

@@ -8,6 +8,7 @@ mod attention;
 mod bandwidth;
 mod bound_by_memory;
 mod copies;
+mod device_gaps;
 mod drift;
 mod exposed;
 mod float32;
@@ -116,6 +117,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &bandwidth::LowBandwidth,
         &bound_by_memory::BoundByMemory,
         &copies::Copies,
+        &device_gaps::DeviceGaps,
         &drift::Drift,
         &exposed::EXPOSED[0],
         &exposed::EXPOSED[1],
@@ -194,17 +196,22 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     (found, joint)
 }
 
-/// Moves varying steps behind the host pauses that explain them: only the pauses have a cause and a remedy.
+/// Moves findings in front of those that they explain: host pauses before varying steps, and a replayed delay before an upper bound. Only
+/// the former have a known cost or a remedy.
 fn put_causes_first(found: &mut [Finding]) {
-    let at = |id: &str| found.iter().position(|finding| finding.id == id);
-    let Some((symptom, cause)) =
-        at("varying-steps").zip(at("host-pauses")).filter(|(symptom, cause)| symptom < cause)
-    else {
-        return;
+    let cost = |finding: &Finding| finding.cost.unwrap_or(0.0);
+    let explains = |cause: &Finding, symptom: &Finding| {
+        let pauses = symptom.id == "varying-steps" && cause.id == "host-pauses";
+        let is_bound = |finding: &Finding| finding.certainty == Some(Certainty::AtMost);
+        let replayed =
+            matches!(cause.id.as_str(), "straggler" | "slow-group") && !is_bound(cause) && is_bound(symptom);
+        (pauses || replayed) && cost(cause) >= EXPLAINED * cost(symptom)
     };
-    let cost = |at: usize| found[at].cost.unwrap_or(0.0);
-    if cost(cause) >= EXPLAINED * cost(symptom) {
-        found[symptom..=cause].rotate_left(1);
+    for at in 1..found.len() {
+        let first = (0..at).find(|&symptom| explains(&found[at], &found[symptom]));
+        if let Some(first) = first {
+            found[first..=at].rotate_right(1);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub fn parquet_kind(tail: &[u8]) -> Option<(Family, Standing, &'static str)> {
     if bytedance::matches(&names) {
         Some((Family::Passes, Standing::Whole, "operator table"))
     } else if digest::matches(&names) {
-        Some((Family::Ranks, Standing::Part, "digest"))
+        Some((Family::Ranks, Standing::Part, railwright_profiler::digest::FORMAT))
     } else if projection::matches(&names) {
         Some((Family::Ranks, Standing::Part, "Nsight Systems (projected ranges)"))
     } else {

@@ -9,7 +9,7 @@ use crate::input;
 use crate::input::jobs::Wanted;
 use crate::input::traces::{self, sources};
 use crate::printer::Printer;
-use railwright_profiler::digest::digest;
+use railwright_profiler::digest::{SUFFIX, digest};
 use railwright_profiler::job::Family;
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::trace::Source;
@@ -22,8 +22,6 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 const WANTED: Wanted = Wanted { command: "digest", kinds: &[&[Family::Ranks]], several: &[Family::Ranks] };
-/// Suffix of digests.
-const SUFFIX: &str = ".digest.parquet";
 /// Problems that are printed.
 const TOLD: usize = 5;
 

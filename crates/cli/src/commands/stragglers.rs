@@ -112,6 +112,8 @@ impl Answer for Stragglers {
             "`railwright profile` with the same traces lists causes and remedies"
         } else if report.verdict == Verdict::None {
             "`railwright comm` shows bandwidth and waits by process group"
+        } else if report.ranks_traced == report.world_size && report.bounds_only.is_none() {
+            "record more steps, or specify the layout if process groups are not recorded"
         } else {
             "record all ranks in the same steps, or specify the layout if process groups are not recorded"
         });

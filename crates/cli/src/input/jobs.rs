@@ -6,6 +6,7 @@
 use super::tabular;
 use super::traces::sources::Stream;
 use crate::printer::Printer;
+use railwright_profiler::digest;
 use railwright_profiler::job::{Family, Found, Sighting, group};
 use railwright_profiler::readers;
 use railwright_spec::human;
@@ -73,8 +74,10 @@ pub(super) fn left_out(
     let jobs = &parted.jobs;
     let is_there = |families: &&&[Family]| jobs.iter().any(|job| families.contains(&job.family));
     let Some(families) = wanted.kinds.iter().find(is_there) else { return Ok(BTreeSet::new()) };
+    let is_twin = |job: &Found| is_of_traces(job, parted);
     for family in *families {
-        let of_family: Vec<&Found> = jobs.iter().filter(|job| job.family == *family).collect();
+        let of_family: Vec<&Found> =
+            jobs.iter().filter(|job| job.family == *family && !is_twin(job)).collect();
         if wanted.several.contains(family) || of_family.len() < 2 {
             continue;
         }
@@ -87,15 +90,36 @@ pub(super) fn left_out(
             of_family.len()
         ));
     }
-    let (read, others): (Vec<_>, Vec<_>) = jobs.iter().partition(|job| families.contains(&job.family));
+    let (read, others): (Vec<_>, Vec<_>) =
+        jobs.iter().partition(|job| families.contains(&job.family) && !is_twin(job));
     for job in others {
         let command = command_of(job.family);
-        printer.note(&format!("skipped: {}: `{}`", line(job, paths), call(command, job)));
+        let why = if is_twin(job) { ": digests of the traces beside them" } else { "" };
+        printer.note(&format!("skipped: {}{why}: `{}`", line(job, paths), call(command, job)));
     }
     // Files of no job are read, and reported if that fails.
     let own: BTreeSet<usize> = read.iter().flat_map(|job| job.members.iter().copied()).collect();
     let of_others = jobs.iter().flat_map(|job| job.members.iter().copied()).filter(|at| !own.contains(at));
     Ok(of_others.filter_map(|at| parted.labels.get(at).cloned()).collect())
+}
+
+/// Tests whether a job consists of digests next to the traces that they were made from: the traces contain more.
+fn is_of_traces(job: &Found, parted: &Parted) -> bool {
+    let labels = |job: &Found| -> Vec<String> {
+        job.members.iter().filter_map(|&at| parted.labels.get(at).cloned()).collect()
+    };
+    if job.format != digest::FORMAT {
+        return false;
+    }
+    let others = parted.jobs.iter().filter(|other| other.family == job.family && other.format != job.format);
+    let traces: BTreeSet<String> = others.flat_map(labels).collect();
+    labels(job).iter().all(|label| {
+        // `rank3.digest.parquet` and `rank3.pt.trace.json.gz`: names with one start are neighbours in order.
+        let start = label.strip_suffix(digest::SUFFIX).map(|start| format!("{start}."));
+        start.is_some_and(|start| {
+            traces.range(start.clone()..).next().is_some_and(|trace| trace.starts_with(&start))
+        })
+    })
 }
 
 /// Tests whether jobs can be combined: one format, and every rank once.

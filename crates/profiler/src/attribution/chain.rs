@@ -9,7 +9,7 @@
 mod events;
 
 use super::begin;
-use super::launches::{Launch, issues, launches, most_concurrent};
+use super::launches::{Launch, called, issues, launches, most_concurrent};
 use crate::Job;
 use crate::joined::Joined;
 use crate::occupancy::{Launched, Occupancy};
@@ -81,6 +81,8 @@ pub(super) struct Chains {
     pub last_member: Vec<u32>,
     /// By member: launches of all its parts, including those outside of the steps. `None` if a matched part has no launch within a step.
     pub launches: Vec<Option<Vec<Launch>>>,
+    /// By member and part: launch time in nanoseconds, whether or not other launches were recorded.
+    pub calls: Vec<Vec<Option<i64>>>,
     /// Start and end of the steps, in nanoseconds: all times are limited to this range.
     pub span: (i64, i64),
 }
@@ -119,13 +121,19 @@ impl Chains {
         let known = workers.map(occupancies, |member, on| {
             let trace = &job.members[member].trace;
             let launched = Launched::of(trace, on);
+            let parts = &matching.parts[member];
             (
-                issues(&matching.parts[member], &launched),
+                issues(parts, &launched),
                 launches(joined, member, &launched, &host_steps(trace)),
+                parts.iter().map(|part| called(part, &launched)).collect::<Vec<_>>(),
             )
         });
-        let issued: Vec<Vec<Option<i64>>>;
-        (issued, chains.launches) = known.into_iter().unzip();
+        let mut issued: Vec<Vec<Option<i64>>> = Vec::with_capacity(known.len());
+        for (issues, launches, calls) in known {
+            issued.push(issues);
+            chains.launches.push(launches);
+            chains.calls.push(calls);
+        }
         let concurrent = most_concurrent(joined, occupancies, &issued, &held);
         let events = |member: usize, on: &Occupancy| {
             let on = (on, issued[member].as_slice());

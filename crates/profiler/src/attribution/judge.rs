@@ -27,9 +27,13 @@ use crate::telemetry::Health;
 use crate::view::{Tables, View};
 use crate::windows::{Windows, windows_by};
 use crate::workers::{OneByOne, Workers};
+use std::collections::BTreeSet;
 
 /// Minimum reported cost as a share of a step, regardless of noise.
 const LEAST_SHARE: f64 = 0.005;
+
+/// Minimum ratio of the smallest to the largest cost of ranks that delay each other in turn.
+const SIMILAR: f64 = 0.5;
 
 /// Joins a job (with aligned clocks) and attributes waits to stragglers.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
@@ -142,7 +146,11 @@ fn judge(
             group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
         }
     }
-    let doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
+    let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
+    if named.is_empty() {
+        doubts.acquittal.extend(measured.always_last(&culprits, noise));
+    }
+    doubts.always.extend(in_turn(job, &named));
     let (verdict, reasons) = doubts.judge(&named);
     if verdict == Verdict::CannotTell {
         named.clear();
@@ -184,6 +192,16 @@ fn judge(
         clocks: joined.clocks.clone(),
         warnings,
     }
+}
+
+/// Reason against naming every recorded rank at a similar cost: none of them is a reference for the others.
+fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
+    let ranks: Vec<&Named> = named.iter().filter(|one| one.kind == Kind::Rank).collect();
+    let all: BTreeSet<u32> = ranks.iter().flat_map(|one| one.ranks.iter().copied()).collect();
+    let costs = || ranks.iter().map(|one| one.cost_s);
+    let (least, most) = (costs().fold(f64::INFINITY, f64::min), costs().fold(0.0, f64::max));
+    (all.len() > 1 && all.len() == job.members.len() && least >= SIMILAR * most)
+        .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
 }
 
 /// Marks the named ranks, and sorts ranks by cost.

@@ -62,6 +62,11 @@ pub(super) fn most_concurrent(
     most
 }
 
+/// Launch time of a communication, in nanoseconds; `None` if the trace lacks it.
+pub(super) fn called(part: &Part, launched: &Launched<'_>) -> Option<i64> {
+    matches!(part.lane, Lane::Stream(_)).then(|| launched.at(part.row as usize))?
+}
+
 /// Launches of a member's parts, with the member's own steps.
 pub(super) fn launches(
     joined: &Joined,
@@ -72,7 +77,7 @@ pub(super) fn launches(
     let unknown = Launch { time: i64::MIN, step: 0 };
     let launch = |(part, of): (&Part, &Option<u32>)| {
         let known = || {
-            let time = matches!(part.lane, Lane::Stream(_)).then(|| launched.at(part.row as usize))??;
+            let time = called(part, launched)?;
             let step = steps.get(steps.partition_point(|step| step.1 <= time).checked_sub(1)?)?;
             (time <= step.2).then_some(Launch { time, step: step.0 })
         };

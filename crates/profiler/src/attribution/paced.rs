@@ -17,8 +17,8 @@ fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
     let member = stretch.member as usize;
     let event = chains.events.get(member)?.get(stretch.events.1 as usize)?;
     let part = event.part.filter(|_| event.what == What::Start)?;
-    let launch = chains.launches.get(member)?.as_ref()?.get(part as usize)?;
-    Some(launch.time - stretch.from)
+    let call = chains.calls.get(member)?.get(part as usize).copied().flatten()?;
+    Some(call - stretch.from)
 }
 
 /// Evidence that later launches explain at least half of a member's excess over its peers; `None` otherwise. Times are per step, for

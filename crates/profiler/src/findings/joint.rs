@@ -37,7 +37,8 @@ fn covers(id: &str, label: Label) -> bool {
             label == Label::Host
         }
         "unexplained" => label == Label::Unexplained,
-        "small-kernels" => label.is_host_idle() || label == Label::Gap,
+        "small-kernels" => label.is_host_idle(),
+        "device-gaps" => label == Label::Gap,
         "host-pauses" => waits || label.is_host_idle(),
         "waiting" => waits,
         "exposed-tensor" => exposed(Dimension::Tensor),

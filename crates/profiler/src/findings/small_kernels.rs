@@ -1,10 +1,10 @@
 //! Kernels too small for the device.
 //!
-//! Responsible for: regions of short kernels with gaps as long as themselves. Excludes short kernels back to back: they only cost their own
-//! time.
+//! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no launch delays them.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding, Subject};
+use crate::trace::NONE;
 use crate::view::Role;
 
 pub(super) struct SmallKernels;
@@ -24,8 +24,9 @@ impl Rule for SmallKernels {
     }
 
     fn text(&self) -> &'static str {
-        "Kernels of at most 8 us with gaps of at most 50 us between them: launch latency dominates. Reported \
-         if the gaps before such kernels take 2% of the step. Cost: these gaps.\n\n\
+        "Kernels of at most 8 us that were launched on an idle device, at most 50 us after the previous kernel: launches \
+         take longer than the work. Reported if the gaps before such kernels take 2% of the step. Cost: these \
+         gaps.\n\n\
          Remedies: CUDA graphs, compilation that fuses element-wise kernels, multi-tensor optimizers, larger \
          micro-batches."
     }
@@ -45,13 +46,24 @@ impl Rule for SmallKernels {
         let (mut lost, mut count, mut names) = (0i64, 0u64, Vec::new());
         for view in context.views {
             let mut busy_until: Option<i64> = None;
+            let calls = view.trace.host.starts();
+            // Launched after the previous work: a queued kernel, or one without a recorded launch, did not wait for its launch.
+            let is_late = |at: usize, until: i64| {
+                let launch = view.launch[at];
+                launch != NONE && calls.get(launch as usize).is_some_and(|&call| call >= until)
+            };
             for (at, row) in view.gpu.iter().enumerate() {
                 if view.role[at] == Role::None || row.start < from || row.start >= to {
                     continue;
                 }
                 if let Some(until) = busy_until {
                     let gap = row.start - until;
-                    if gap > 0 && gap <= GAP && row.duration() <= SMALL && view.role[at] == Role::Compute {
+                    if gap > 0
+                        && gap <= GAP
+                        && row.duration() <= SMALL
+                        && view.role[at] == Role::Compute
+                        && is_late(at, until)
+                    {
                         lost += gap;
                         count += 1;
                         names.push((view.trace.names.get(row.name), gap));

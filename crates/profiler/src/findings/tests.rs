@@ -285,6 +285,14 @@ fn small_kernels_far_apart() {
         }
     });
     assert!((500.0..700.0).contains(&cost(&found, "small-kernels")), "{found:#?}");
+    // Queued kernels do not wait for their launches.
+    let found = one_rank(|_, r| {
+        for _ in 0..50 {
+            r.device += 10 * MICROSECOND;
+            r.kernel("void at::native::vectorized_elementwise_kernel<4, add>(int)", 4 * MICROSECOND);
+        }
+    });
+    assert!(!ids(&found).contains("small-kernels"), "{found:#?}");
 }
 
 #[test]

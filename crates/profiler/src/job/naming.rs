@@ -59,7 +59,7 @@ pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, 
 /// Host and process from a default name of PyTorch's profiler (`HOST_PROCESS.TIME.pt.trace.json`) or of its digest. Numbers in it belong to
 /// the host. `None` if the word before the number marks a step.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
-    let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(".digest.parquet"))?.0;
+    let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(crate::digest::SUFFIX))?.0;
     let (worker, time) = stem.rsplit_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (host, process) = worker.rsplit_once('_')?;

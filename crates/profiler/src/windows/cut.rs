@@ -81,7 +81,8 @@ fn inference(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The first kernel of the main stream launched in each host step, and the end of the last step's last activity.
+/// The first work of the main stream launched in each host step, and the end of the last step's last activity. Copies of a step's input
+/// precede its kernels.
 fn launches(view: &View<'_>) -> Vec<Boundary> {
     launched_within(view, &host_steps(view.trace))
 }
@@ -105,7 +106,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
         if step == 0 || (step == steps.len() && called > steps[step - 1].2) {
             continue;
         }
-        if view.role[at] == Role::Compute && view.gpu.streams()[at] == main {
+        if matches!(view.role[at], Role::Compute | Role::Copy) && view.gpu.streams()[at] == main {
             let start = view.gpu.starts()[at];
             let cell = &mut first[step - 1];
             *cell = Some(cell.map_or(start, |known| known.min(start)));

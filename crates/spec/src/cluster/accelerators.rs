@@ -71,8 +71,11 @@ pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
         return Ok(accelerator(&Record::new(&header, line)));
     }
     let wanted = normal(name);
+    // Virtual machines with AMD devices have a virtual function of each, with the same rates.
+    let names = [wanted.as_str(), wanted.strip_suffix("vf").unwrap_or(&wanted)];
     let known = [&INDEX.names, &INDEX.patterns];
-    if let Some(at) = known.iter().find_map(|list| list.get(&wanted)) {
+    let found = names.iter().find_map(|name| known.iter().find_map(|list| list.get(*name)));
+    if let Some(at) = found {
         return Ok(INDEX.all[*at].clone());
     }
     if name.parse::<u64>().is_ok() {
@@ -223,6 +226,7 @@ mod tests {
             ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
             ("Tesla V100-SXM2-32GB", "v100-sxm2-32gb"),
             ("AMD Instinct MI300X", "mi300x"),
+            ("AMD Instinct MI300X VF", "mi300x"),
             ("h 100", "h100-sxm5-80gb"),
         ] {
             assert_eq!(accelerator_by_name(name).map(|a| a.id), Ok(id.to_owned()), "{name}");

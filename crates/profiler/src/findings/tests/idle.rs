@@ -11,6 +11,17 @@ fn host_bound_regions() {
     assert!((3.6..4.2).contains(&hours), "{hours}");
 }
 
+/// The next kernel was launched before the gap.
+#[test]
+fn a_device_that_idles_with_queued_work() {
+    let found = one_rank(|_, r| r.device += 2_000 * MICROSECOND);
+    assert!((1_900.0..2_100.0).contains(&cost(&found, "device-gaps")), "{found:#?}");
+    let finding = the(&found, "device-gaps");
+    assert_eq!(finding.evidence[0], "1 ms or longer, others: 2.00 ms per step in 4 gaps, longest 2.00 ms");
+    assert!(finding.advice.contains("Nsight Systems"));
+    assert!(!ids(&found).contains("host-bound") && !ids(&found).contains("small-kernels"), "{found:#?}");
+}
+
 #[test]
 fn synchronising_calls() {
     let found = one_rank(|_, r| {
