@@ -116,7 +116,7 @@ fn digests_beside_their_traces_are_no_second_job() {
         assert_eq!(answer(command, &both), answer(command, &traces), "{command}");
     }
     let outcome = run(&["profile", &both]);
-    assert!(outcome.stderr.contains("digests of the traces beside them"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("digests of traces in the same folder"), "{}", outcome.stderr);
     // A digest without its trace is another recording.
     let trace = files(Path::new(&traces)).into_keys().next().expect("a trace");
     std::fs::remove_file(Path::new(&both).join(trace)).expect("removed");

@@ -94,7 +94,7 @@ pub(super) fn left_out(
         jobs.iter().partition(|job| families.contains(&job.family) && !is_twin(job));
     for job in others {
         let command = command_of(job.family);
-        let why = if is_twin(job) { ": digests of the traces beside them" } else { "" };
+        let why = if is_twin(job) { ": digests of traces in the same folder" } else { "" };
         printer.note(&format!("skipped: {}{why}: `{}`", line(job, paths), call(command, job)));
     }
     // Files of no job are read, and reported if that fails.
