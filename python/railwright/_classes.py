@@ -693,7 +693,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'Design': ('name', 'kind', 'devices', 'domain', 'nic_bandwidth', 'planes', 'rails', 'radix', 'port_bandwidth', 'ports_per_switch', 'fabric', 'extra_endpoints', 'links_per_cable', 'routing', 'connection', 'seed', 'forwarding', 'link_latency', 'cabling'),
     'Domain': ('size', 'bandwidth', 'latency'),
     'Fabric': ('clos',),
-    'ClosNetwork': ('clos', 'fabrics_per_plane', 'fabrics_per_switch', 'rails_per_group', 'kept_tiers', 'hosts_per_port'),
+    'ClosNetwork': ('clos', 'fabrics_per_plane', 'fabrics_per_switch', 'rails_per_group', 'kept_tiers', 'hosts_per_port', 'spine_ports', 'core_ports'),
     'Clos': ('tiers', 'groups', 'endpoints_per_group', 'hosts_per_leaf', 'leaves_per_group', 'leaf_uplinks', 'pods', 'leaves_per_pod', 'spines_per_pod', 'spine_uplinks', 'core_groups', 'cores_per_group', 'by_group'),
     'NetworkFabric': ('dragonfly',),
     'Dragonfly': ('groups', 'routers', 'hosts', 'globals'),

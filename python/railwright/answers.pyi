@@ -1783,7 +1783,7 @@ class Detect(Answer):
 class Sighting(Record):
     """A detected kind of file."""
     @property
-    def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "hugging-face", "run-file", "trace", "max-text", "script", "nccl-tests", "topology"]:
+    def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "hugging-face", "run-file", "trace", "max-text", "script", "other", "nccl-tests", "topology"]:
         """The kind."""
     @property
     def strength(self) -> Literal["weak", "likely", "certain"]:
@@ -3805,7 +3805,7 @@ class Design(Record):
         """Bandwidth of the links between switches, one direction."""
     @property
     def ports_per_switch(self) -> int:
-        """Ports of a switch, counted at `port_bandwidth`."""
+        """Ports of a leaf, a router, or any switch of a fabric with equal ones, counted at `port_bandwidth`."""
     @property
     def fabric(self) -> Fabric | NetworkFabric | NetworkFabric2 | NetworkFabric3 | NetworkFabric4 | Literal["none"]:
         """Kind of network."""
@@ -3872,6 +3872,12 @@ class ClosNetwork(Record):
     @property
     def hosts_per_port(self) -> int:
         """NIC ports that one switch port serves."""
+    @property
+    def spine_ports(self) -> int:
+        """Ports of a spine, counted at the bandwidth of links between switches."""
+    @property
+    def core_ports(self) -> int:
+        """Ports of a core, counted alike."""
 
 class Clos(Record):
     """A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group."""
@@ -4345,7 +4351,7 @@ class NetworkCostCounts(Record):
 class NetworkCostLine(Record):
     """One line of a bill."""
     @property
-    def item(self) -> Literal["switch-port", "transceiver", "nic", "copper", "active-optical", "fibre", "circuit-switch-port", "patch-panel-port", "device"]:
+    def item(self) -> Literal["switch-port", "chassis-port", "transceiver", "nic", "copper", "active-optical", "fibre", "circuit-switch-port", "patch-panel-port", "device"]:
         """Kind of part."""
     @property
     def place(self) -> str:

@@ -49,6 +49,8 @@ def show(
     domain_latency: str | PathLike[str] | float | None = None,
     speed: str | PathLike[str] | float | None = None,
     radix: int | str | PathLike[str] | None = None,
+    spine_radix: int | str | PathLike[str] | None = None,
+    core_radix: int | str | PathLike[str] | None = None,
     port_speed: str | PathLike[str] | float | None = None,
     tiers: int | str | PathLike[str] | None = None,
     leaf_oversubscription: float | str | PathLike[str] | None = None,
@@ -99,8 +101,11 @@ def show(
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
-    radix: Switch radix: ports at full speed (a port at half speed counts as half). Expects a whole number, 0 or more. [default:
-        64].
+    radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
+        whole number, 0 or more. [default: 64].
+    spine_radix: Radix of spines, counted as `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more. [default:
+        radix].
+    core_radix: Radix of cores, counted as `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
@@ -157,7 +162,7 @@ def show(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
+    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -170,6 +175,8 @@ def cost(
     domain_latency: str | PathLike[str] | float | None = None,
     speed: str | PathLike[str] | float | None = None,
     radix: int | str | PathLike[str] | None = None,
+    spine_radix: int | str | PathLike[str] | None = None,
+    core_radix: int | str | PathLike[str] | None = None,
     port_speed: str | PathLike[str] | float | None = None,
     tiers: int | str | PathLike[str] | None = None,
     leaf_oversubscription: float | str | PathLike[str] | None = None,
@@ -225,8 +232,11 @@ def cost(
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
-    radix: Switch radix: ports at full speed (a port at half speed counts as half). Expects a whole number, 0 or more. [default:
-        64].
+    radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
+        whole number, 0 or more. [default: 64].
+    spine_radix: Radix of spines, counted as `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more. [default:
+        radix].
+    core_radix: Radix of cores, counted as `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
@@ -278,7 +288,8 @@ def cost(
     designs: Topologies or design files; the first is the baseline [default: clos, rail-optimized, trimmed, rail-only, dual-plane,
         dragonfly] (default: clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly).
     prices: Override catalogue prices with a price list (repeatable).
-    accelerator: Accelerator, for the network's share of cluster cost [default: that of --run, or h100-sxm5-80gb].
+    accelerator: Accelerator, for the network's share of cluster cost [default: that of --run, or of --domain: h100-sxm5-80gb for 8,
+        gb200-nvl72 for 72].
     tokens_per_second: Cluster throughput in tokens per second, for the cost per token.
     run: Run file: report its step time and its cost per token, day and run on each design.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
@@ -289,7 +300,7 @@ def cost(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -303,6 +314,8 @@ def failures(
     domain_latency: str | PathLike[str] | float | None = None,
     speed: str | PathLike[str] | float | None = None,
     radix: int | str | PathLike[str] | None = None,
+    spine_radix: int | str | PathLike[str] | None = None,
+    core_radix: int | str | PathLike[str] | None = None,
     port_speed: str | PathLike[str] | float | None = None,
     tiers: int | str | PathLike[str] | None = None,
     leaf_oversubscription: float | str | PathLike[str] | None = None,
@@ -358,8 +371,11 @@ def failures(
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
-    radix: Switch radix: ports at full speed (a port at half speed counts as half). Expects a whole number, 0 or more. [default:
-        64].
+    radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
+        whole number, 0 or more. [default: 64].
+    spine_radix: Radix of spines, counted as `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more. [default:
+        radix].
+    core_radix: Radix of cores, counted as `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
@@ -420,7 +436,7 @@ def failures(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
     return found
 
 

@@ -25,6 +25,7 @@ export type Format =
   | 'trace'
   | 'max-text'
   | 'script'
+  | 'other'
   | 'nccl-tests'
   | 'topology'
 /**

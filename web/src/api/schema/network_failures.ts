@@ -145,7 +145,7 @@ export interface Design {
    */
   port_bandwidth: number
   /**
-   * Ports of a switch, counted at `port_bandwidth`.
+   * Ports of a leaf, a router, or any switch of a fabric with equal ones, counted at `port_bandwidth`.
    */
   ports_per_switch: number
   fabric: Fabric
@@ -218,6 +218,14 @@ export interface ClosNetwork {
    * NIC ports that one switch port serves.
    */
   hosts_per_port: number
+  /**
+   * Ports of a spine, counted at the bandwidth of links between switches.
+   */
+  spine_ports: number
+  /**
+   * Ports of a core, counted alike.
+   */
+  core_ports: number
 }
 /**
  * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
