@@ -4,6 +4,7 @@
 
 use crate::names::{flag_of, short_flag_of};
 use crate::{Refused, Texts, resolve_but_plan};
+use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::run::{Run, RunSpec, Section as _, SoftwareOrigin, Value, keys};
@@ -47,6 +48,13 @@ impl Setting {
     pub fn new(spec: RunSpec, texts: &dyn Texts) -> Result<Self, Refused> {
         let run = resolve_but_plan(&spec, texts).map_err(|problem| spec.placed(problem))?;
         Ok(Self { word: run.cluster.name.clone(), spec, run, freed: None })
+    }
+
+    /// The setting with another cluster.
+    #[must_use]
+    pub fn on_cluster(&self, cluster: &Cluster) -> Self {
+        let run = Run { cluster: cluster.clone(), ..self.run.clone() };
+        Self { word: self.word.clone(), spec: self.spec.clone(), run, freed: self.freed.clone() }
     }
 
     /// Warning about numbers of devices that leave a machine partly empty, because prices are for whole ones.

@@ -386,7 +386,6 @@ mod tests {
                     p.recompute = recompute.clone();
                     p.offload.activations = offload;
                     p.sharding.zero_stage = stage;
-                    (p.sequence_length, p.global_batch) = (2048, 64);
                 })
             };
             let (none, all) = (with(Recompute::None), with(Recompute::Full { layers: None }));

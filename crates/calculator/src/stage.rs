@@ -37,7 +37,7 @@ pub struct Chunk {
 pub(crate) struct LayerPrices {
     /// Cost under the plan's recompute and offload.
     kinds: Vec<LayerCost>,
-    /// Cost of the layers beyond the number that the policy covers; empty if it covers all.
+    /// Cost of the layers beyond the number that the policy covers.
     beyond: Vec<LayerCost>,
     /// Treatment of each layer. `None` if stages do not differ.
     coverage: Option<Coverage>,
@@ -145,17 +145,16 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
 }
 
 /// Every kind of layer under the plan's recompute and offload, and of those beyond the number that the policy covers, from their cost without
-/// recompute. Layers beyond recompute nothing, keep more memory to offload and have less compute to hide it. The latter are empty if the
-/// policy covers all layers.
+/// recompute. Layers beyond recompute nothing, keep more memory to offload and have less compute to hide it.
 pub(crate) fn under_policy(costing: &Costing<'_>, kept: &[LayerCost]) -> (Vec<LayerCost>, Vec<LayerCost>) {
     let plan = costing.plan;
-    let all = |recompute: &Recompute| {
+    let all = |recompute: &Recompute| -> Vec<LayerCost> {
         let treatment = Treatment { recompute: recompute.clone(), offload: plan.offload.activations };
         let layers = costing.model.layer_kinds.iter().zip(kept);
         layers.map(|(layer, kept)| treated_as(costing, kept, layer, &treatment)).collect()
     };
-    let beyond = if recomputed_layers(plan) == u64::MAX { Vec::new() } else { all(&Recompute::None) };
-    (all(&plan.recompute), beyond)
+    let beyond = all(&Recompute::None);
+    (if plan.recompute == Recompute::None { beyond.clone() } else { all(&plan.recompute) }, beyond)
 }
 
 /// A layer's cost under a treatment, from its cost without recompute: including the gathers of its sharded parameters and its transfers to

@@ -18,7 +18,7 @@ use railwright_step::{OperatorFamily, Phase};
 pub const FORMAT: &str = "digest";
 
 /// Suffix of their files: a digest has the name of its trace.
-pub const SUFFIX: &str = ".digest.parquet";
+pub const SUFFIX: &str = crate::job::DIGEST_SUFFIX;
 
 /// Reason for an error about missing rows in a digest.
 pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \

@@ -8,7 +8,7 @@ mod naming;
 
 pub use grouping::{Clue, Family, Found, Sighting, Standing, group};
 pub(crate) use naming::rank_in_name;
-pub use naming::skeleton;
+pub use naming::{DIGEST_SUFFIX, skeleton};
 
 use crate::RankTrace;
 use crate::telemetry::Sample;

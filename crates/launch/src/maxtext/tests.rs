@@ -58,7 +58,7 @@ fn overrides_with_a_model_by_name() {
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
     assert_eq!(value(&launch, "plan.micro_batches"), "1");
     assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
-    // `custom` rematerialises all but the input of a layer unless it is told otherwise.
+    // `custom` rematerialises all tensors that it does not place but the input of a layer.
     assert_eq!(value(&launch, "plan.recompute"), "\"full\"");
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn apply(
         Dialect::Megatron => {
             mindspeed::translate(arguments, &mut says, draft);
             epfl::translate(words, arguments, draft);
-            // Megatron-Bridge builds the model from its config.json, whatever the other flags describe.
+            // Megatron-Bridge builds the model from its config.json and ignores flags of dimensions.
             if let Some(word) = words.iter().find(|word| word.text == "--use-bridge") {
                 let named = value(words, &["--bridge-hf-model"]);
                 let of_flag = || (word.text.clone(), word.text.clone(), line(word));

@@ -2,15 +2,10 @@
 //!
 //! Responsible for: one value, or an open key with the reason. Two different values leave the key open.
 
-use super::parts;
+use super::parts::{self, last};
 use crate::RemarkKind;
 use crate::document::Data;
 use crate::fields::Fields;
-
-/// The last part of a path, as names are compared.
-pub(super) fn last(path: &str) -> String {
-    path.rsplit('.').next().unwrap_or(path).to_ascii_lowercase().replace('-', "_")
-}
 
 /// Paths of the trained model's keys of these names that have a value.
 pub(super) fn paths(fields: &Fields<'_>, list: &[&str]) -> Vec<String> {

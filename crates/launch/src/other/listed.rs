@@ -3,8 +3,8 @@
 //! Responsible for: listing them all: those of other parts of the job together, those whose name indicates an effect on time or memory as
 //! unresolved, and the rest as unknown or without effect.
 
-use super::found::{last, open};
-use super::parts::side;
+use super::found::open;
+use super::parts::{last, side};
 use crate::document::{Data, Entry};
 use crate::fields::Fields;
 use crate::{RemarkKind, effects};

@@ -2,8 +2,9 @@
 //!
 //! Responsible for: one value each. Keys that disagree leave it open.
 
-use super::found::{last, one, open, paths};
+use super::found::{one, open, paths};
 use super::names;
+use super::parts::last;
 use crate::accelerate::set_optimizer;
 use crate::document::Data;
 use crate::effects;

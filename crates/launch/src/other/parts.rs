@@ -2,9 +2,13 @@
 //!
 //! Responsible for: words that show another part, and the test whether a document describes a training run.
 
-use super::found::last;
 use super::names;
 use crate::document::{Data, Document};
+
+/// The last part of a path, as names are compared.
+pub(super) fn last(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or(path).to_ascii_lowercase().replace('-', "_")
+}
 
 /// Words in the path of settings of another part of the job than the trained model.
 const SIDE: &[&str] = &[

@@ -1,3 +1,5 @@
+//! Programs without a reader: what is read from names with one meaning, and what stays open.
+
 use crate::{Format, Launch, RemarkKind, detect, read};
 use railwright_spec::run::Value;
 
@@ -69,7 +71,7 @@ fn names_with_two_meanings_are_listed() {
     }
 }
 
-/// alibaba/ROLL, hiyouga/EasyR1: a batch of prompts, other models beside the trained one, and engines with degrees of their own.
+/// alibaba/ROLL, hiyouga/EasyR1: a batch of prompts, other models next to the trained one, and engines with degrees of their own.
 #[test]
 fn in_a_job_with_several_models_the_trained_one_is_read() {
     let text = "student_pretrain: Qwen/Qwen2.5-7B-Instruct\nteacher_pretrain: Qwen/Qwen2.5-14B-Instruct\nsequence_length: 2048\nstudent:\n  \

@@ -3,6 +3,9 @@
 //! Responsible for: common words before numbers. A number is a rank only after such a word, or for recorders
 //! that number their files.
 
+/// End of the names of digests.
+pub const DIGEST_SUFFIX: &str = ".digest.parquet";
+
 /// Words whose number is a rank.
 const WORDS: [&str; 6] = ["rank", "worker", "process", "proc", "gpu", "device"];
 
@@ -59,7 +62,7 @@ pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, 
 /// Host and process from a default name of PyTorch's profiler (`HOST_PROCESS.TIME.pt.trace.json`) or of its digest. Numbers in it belong to
 /// the host. `None` if the word before the number marks a step.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
-    let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(crate::digest::SUFFIX))?.0;
+    let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(DIGEST_SUFFIX))?.0;
     let (worker, time) = stem.rsplit_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (host, process) = worker.rsplit_once('_')?;

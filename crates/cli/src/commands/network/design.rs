@@ -2,8 +2,9 @@
 //!
 //! Responsible for: the given axes, and the result as a table or a chart. Does not compute prices: see the tuner and network crates.
 
-mod classes;
 mod report;
+#[cfg(test)]
+mod stopped;
 #[cfg(test)]
 mod tests;
 
@@ -15,8 +16,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
-use classes::Classes;
-use railwright_answers::{Question as _, Searcher, Setting, quoted};
+use railwright_answers::{NetworkClasses, Question as _, Searcher, Setting, quoted};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
@@ -159,7 +159,7 @@ impl Priced {
         if is_limited {
             cluster.network.bandwidth = setting.run.cluster.network.bandwidth;
         }
-        let estimate = asked.command(&of_cluster(setting, &cluster), &found.plan).ok()?;
+        let estimate = asked.command(&setting.on_cluster(&cluster), &found.plan).ok()?;
         let run = estimate.strip_prefix("railwright estimate")?;
         let speed = row.speed.get() * 8.0 / 1e9;
         let flag = if is_limited {
@@ -199,14 +199,14 @@ fn priced(
     let space = searcher.space(setting, &specified, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
-    let mut classes = Classes::new(searcher, setting, &specified);
+    let mut classes = NetworkClasses::new(searcher, setting, &specified);
     // A plan that is invalid on every network is an input error, not a result.
     searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
     let all = grid.classes.len();
     let found = classes.plans(&grid.classes, &best_first(&grid.classes), &|done| watch(done, all))?;
     chosen.extend(classes.summary(all));
     let layouts = grid.classes.iter().zip(&found).map(|(cluster, found)| match found {
-        Ok(found) => of_cluster(setting, cluster).short_layout(&found.plan),
+        Ok(found) => setting.on_cluster(cluster).short_layout(&found.plan),
         Err(_) => String::new(),
     });
     let layouts = layouts.collect();
@@ -294,12 +294,6 @@ fn plan_of(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
         chosen.push(format!("global batch {}", human::whole(sequences)));
     }
     (PlanSpec { global_batch: sequences, batch_tokens: None, ..specified }, chosen)
-}
-
-/// The setting with another cluster.
-fn of_cluster(setting: &Setting, cluster: &Cluster) -> Setting {
-    let run = Run { cluster: cluster.clone(), ..setting.run.clone() };
-    Setting { word: setting.word.clone(), spec: setting.spec.clone(), run, freed: setting.freed.clone() }
 }
 
 fn prices(arguments: &Design) -> Result<Prices, Problem> {

@@ -1,12 +1,11 @@
 //! Results of a stopped search by class.
 
-use super::super::{Answered, priced};
-use super::*;
+use super::{Answered, priced};
 use crate::args::design::Design;
 use crate::commands::open_run;
 use crate::printer::{Answer as _, Terminal};
 use clap::Parser;
-use railwright_answers::Watch;
+use railwright_answers::{Searcher, Watch};
 use railwright_tuner::codesign::Searched;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

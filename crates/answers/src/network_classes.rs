@@ -5,12 +5,12 @@
 //! later searches. Classes that hardly differ share one search, of a network at least as good as each. Does not compute prices: see the
 //! tuner.
 
-use super::of_cluster;
-use crate::exit::Failure;
-use railwright_answers::{Ran, Searcher, Setting};
+use crate::searcher::{Ran, Searcher};
+use crate::setting::Setting;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
+use railwright_spec::problem::Problem;
 use railwright_tuner::codesign::fabric::network_share;
 use railwright_tuner::codesign::{
     Fastest, Found, LISTED, Memo, NoPlan, SPREAD, Survey, ideal, is_alike, is_at_least_as_good,
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 type Planned = Result<Found, NoPlan>;
 
 /// Searches of classes, by size of scale-up domain: layouts that fit on one also fit on other networks.
-pub(super) struct Classes<'a> {
+pub struct NetworkClasses<'a> {
     searcher: &'a Searcher<'a>,
     setting: &'a Setting,
     specified: &'a PlanSpec,
@@ -41,8 +41,9 @@ pub(super) struct Classes<'a> {
     is_stopped: bool,
 }
 
-impl<'a> Classes<'a> {
-    pub(super) fn new(searcher: &'a Searcher<'a>, setting: &'a Setting, specified: &'a PlanSpec) -> Self {
+impl<'a> NetworkClasses<'a> {
+    /// No class is searched yet. `specified` is the plan's specification for all of them.
+    pub fn new(searcher: &'a Searcher<'a>, setting: &'a Setting, specified: &'a PlanSpec) -> Self {
         Self {
             searcher,
             setting,
@@ -59,12 +60,12 @@ impl<'a> Classes<'a> {
     }
 
     /// Tests whether the search ran to its end.
-    pub(super) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         !self.is_stopped
     }
 
     /// Number of searched classes, in words.
-    pub(super) fn summary(&self, classes: usize) -> Option<String> {
+    pub fn summary(&self, classes: usize) -> Option<String> {
         let networks: usize = self.surveys.values().map(Survey::len).sum();
         (self.is_complete() && networks > 0 && (self.searched < classes)).then(|| {
             format!(
@@ -76,14 +77,14 @@ impl<'a> Classes<'a> {
         })
     }
 
-    /// The fastest layout of every class. Better networks come first: their layouts bound those of worse ones. `watch` receives the number
-    /// of finished classes.
-    pub(super) fn plans(
+    /// The fastest layout of every class, or the reason for its absence. `best_first` are the indices of `clusters`, better networks first:
+    /// their layouts bound those of worse ones. `watch` receives the number of finished classes. Fails if a layout cannot be priced.
+    pub fn plans(
         &mut self,
         clusters: &[Cluster],
         best_first: &[usize],
         watch: &dyn Fn(usize),
-    ) -> Result<Vec<Planned>, Failure> {
+    ) -> Result<Vec<Planned>, Problem> {
         let mut plans: Vec<Planned> = vec![Err(NoPlan::NotSearched); clusters.len()];
         for (turn, &index) in best_first.iter().enumerate() {
             let cluster = &clusters[index];
@@ -105,7 +106,7 @@ impl<'a> Classes<'a> {
         if alike.len() > 1
             && let Some(best) = ideal(alike.iter().copied())
         {
-            let setting = of_cluster(self.setting, &best);
+            let setting = self.setting.on_cluster(&best);
             let options = Options { keep: 1, ..Options::default() };
             if let Ok(search) = self.searcher.prepare(&setting, self.specified, options)
                 && let Some(ran) = self.run(&search, f64::INFINITY)
@@ -128,7 +129,7 @@ impl<'a> Classes<'a> {
 
     /// The fastest layout of a network. It is searched unless the layouts of better ones are close to its fastest by the bound. `later` are
     /// the networks that follow.
-    fn plan(&mut self, cluster: &Cluster, later: &[&Cluster]) -> Result<Planned, Failure> {
+    fn plan(&mut self, cluster: &Cluster, later: &[&Cluster]) -> Result<Planned, Problem> {
         if let Some(reason) = self.nothing.get(&cluster.scale_up.domain_size) {
             return Ok(Err(NoPlan::NothingFits(reason.clone())));
         }
@@ -172,7 +173,7 @@ impl<'a> Classes<'a> {
     }
 
     /// The fastest known layout of a network, if it is close to the fastest of all by a bound.
-    fn enough(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Failure> {
+    fn enough(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Problem> {
         let Some(mut known) = self.known(cluster)? else { return Ok(None) };
         // No layout is faster than all layouts of the ideal network.
         if let Some(there) = self.on_ideal(cluster)? {
@@ -182,20 +183,20 @@ impl<'a> Classes<'a> {
     }
 
     /// The fastest layout of the ideal network on a network, with the bound of all layouts.
-    fn on_ideal(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Failure> {
+    fn on_ideal(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Problem> {
         let Some(ideal) = self.ideals.get(&cluster.scale_up.domain_size) else { return Ok(None) };
         Ok(ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?)
     }
 
     /// Searches a network, and lists its fastest layouts if they bound others.
-    fn search(&mut self, cluster: &Cluster, bounds_others: bool) -> Result<Result<(), NoPlan>, Failure> {
+    fn search(&mut self, cluster: &Cluster, bounds_others: bool) -> Result<Result<(), NoPlan>, Problem> {
         let domain = cluster.scale_up.domain_size;
         self.is_stopped |= self.searcher.is_stopped();
         if self.is_stopped {
             return Ok(Err(NoPlan::NotSearched));
         }
         let known = self.known(cluster)?;
-        let setting = of_cluster(self.setting, cluster);
+        let setting = self.setting.on_cluster(cluster);
         let options = Options { keep: 1, ..Options::default() };
         // Slightly above the known time, so that a tie is found again.
         let above = |time: f64| time * (1.0 + 1e-9);
@@ -252,7 +253,7 @@ impl<'a> Classes<'a> {
     }
 
     /// The fastest layout of a network among those found on others.
-    fn known(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Failure> {
+    fn known(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Problem> {
         let Some(survey) = self.surveys.get(&cluster.scale_up.domain_size) else { return Ok(None) };
         Ok(survey.fastest(&self.setting.run.model, cluster, &mut self.memo)?)
     }
@@ -270,7 +271,7 @@ impl<'a> Classes<'a> {
         ran
     }
 
-    fn found(&mut self, cluster: &Cluster, fastest: &Fastest) -> Result<Found, Failure> {
+    fn found(&mut self, cluster: &Cluster, fastest: &Fastest) -> Result<Found, Problem> {
         self.gap = self.gap.max(fastest.gap());
         Ok(Found {
             step_time: fastest.step_time,
@@ -281,6 +282,3 @@ impl<'a> Classes<'a> {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;
