@@ -185,7 +185,7 @@ impl<'a> NetworkClasses<'a> {
     /// The fastest layout of the ideal network on a network, with the bound of all layouts.
     fn on_ideal(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Problem> {
         let Some(ideal) = self.ideals.get(&cluster.scale_up.domain_size) else { return Ok(None) };
-        Ok(ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)?)
+        ideal.fastest(&self.setting.run.model, cluster, &mut self.memo)
     }
 
     /// Searches a network, and lists its fastest layouts if they bound others.
@@ -255,7 +255,7 @@ impl<'a> NetworkClasses<'a> {
     /// The fastest layout of a network among those found on others.
     fn known(&mut self, cluster: &Cluster) -> Result<Option<Fastest>, Problem> {
         let Some(survey) = self.surveys.get(&cluster.scale_up.domain_size) else { return Ok(None) };
-        Ok(survey.fastest(&self.setting.run.model, cluster, &mut self.memo)?)
+        survey.fastest(&self.setting.run.model, cluster, &mut self.memo)
     }
 
     fn nothing_fits(&mut self, domain: u64, reason: String) -> NoPlan {

@@ -81,13 +81,13 @@ fn has(command: &Command, flag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_word_stands_once_and_every_flag_exists() {
         let whole = super::super::whole();
         let commands: Vec<&Command> = whole.get_subcommands().collect();
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         for (words, flags) in WORDS {
             assert!(words.iter().all(|word| seen.insert(*word)), "{words:?}");
             for flag in *flags {

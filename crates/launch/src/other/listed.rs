@@ -89,7 +89,7 @@ fn offloaded(entry: &Entry) -> Option<&'static str> {
     if !is_one || effects::is_off(&entry.data) {
         return None;
     }
-    ["optim", "param", "activ"]
+    ["optim", "param", "activation"]
         .into_iter()
         .zip(["plan.offload.optimizer", "plan.offload.parameters", "plan.offload.activations"])
         .find(|(word, _)| name.contains(word))
