@@ -9226,7 +9226,7 @@ class RowResult(Record):
         """Predicted peak memory in bytes, by the row's metric."""
     @property
     def predicted_fits(self) -> bool | None:
-        """True if the run is predicted to fit. `None` without a prediction."""
+        """False if the run is predicted not to fit, which a run at risk is not. `None` without a prediction."""
     @property
     def probability_of_fitting(self) -> float | None:
         """Probability that it fits."""

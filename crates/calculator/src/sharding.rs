@@ -56,9 +56,10 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
 /// Adds the traffic of offload over the host link: activations to the host in the forward pass and back in the backward pass, parameters to
 /// the device in both (each rank its shard). `activations` is the offloaded share of the layer's kept memory under `recompute`.
 ///
-/// Copy engines move the data next to the kernels, which lose memory bandwidth alone: compute of time `t` beside a copy takes `t x link /
+/// Copy engines move the data next to the kernels, which lose memory bandwidth alone: a time `t` concurrent with a copy is `t x link /
 /// memory bandwidth` longer. (Engines: CUDA C++ programming guide, "Overlap of data transfer and kernel execution". Collectives, in
-/// contrast, occupy compute units.) Checked against published runs of MaxText that offload the input and the projections of each layer.
+/// contrast, occupy compute units.) Eleven published runs of MaxText on TPU v6e offload the input and the projections of each layer: 8B
+/// is within 3%, 70B 5 to 11% too fast.
 pub fn offload_layer(
     costing: &Costing<'_>,
     layer: &Layer,
@@ -397,7 +398,7 @@ mod tests {
 
     /// Copies to the host and gathers use different links at the same time, so neither waits for the other.
     #[test]
-    fn faster_compute_is_never_slower_beside_two_transfers() {
+    fn faster_compute_is_never_slower_with_two_transfers() {
         let model = by_name("llama-3-8b").expect("in the catalogue");
         let mut before = f64::INFINITY;
         for factor in [1.0, 2.0, 4.0, 8.0] {

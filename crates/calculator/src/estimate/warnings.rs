@@ -79,7 +79,18 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         ));
         return;
     }
-    if memory.margin < Bytes::ZERO {
+    if memory.least > memory.device_memory {
+        list.push(Warning::new(
+            "memory-margin-small",
+            format!(
+                "stage {} needs {} of {}: it fits with a probability of {}; use more recompute, sharding or stages, or smaller micro-batches",
+                memory.worst,
+                human::bytes(memory.least),
+                human::bytes(memory.device_memory),
+                human::percent(memory.probability_of_fitting)
+            ),
+        ));
+    } else if memory.margin < Bytes::ZERO {
         list.push(Warning::new(
             "memory-margin-small",
             format!(

@@ -55,7 +55,7 @@ fn large(device: &Device, flop: Flop) -> Seconds {
 }
 
 /// Seconds of a chunked scan's GEMMs over those of a large GEMM of the same arithmetic: they are of chunk width, a few hundred, and run in
-/// Triton kernels (Dao and Gu 2024, section 6). Chosen as a round number in the flat minimum of the median error of 36 published runs of
+/// Triton kernels (Dao and Gu 2024, section 6). A round number near the minimum of the median error of 36 published runs of
 /// hybrid models by three publishers (5 gives 8.8%, 8 7.1%, 10 6.1%, 11 5.5%).
 const SCAN_RATIO: f64 = 10.0;
 

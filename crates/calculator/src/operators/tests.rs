@@ -199,7 +199,6 @@ fn products_in_fp32_have_no_alignment() {
     assert!(tf32(109.0) / tf32(112.0) > 4.0);
 }
 
-/// Unfused attention in fp32 runs its GEMMs in fp32, so it has neither the alignment cost nor the rate of 16-bit kernels.
 /// The rate of wider operands is that of their own units: a faster 16-bit unit does not slow them.
 #[test]
 fn wide_attention_depends_on_its_own_rate() {
@@ -228,6 +227,7 @@ fn wide_attention_depends_on_its_own_rate() {
     }
 }
 
+/// Unfused attention in fp32 runs its GEMMs in fp32, so it has neither the alignment cost nor the rate of 16-bit kernels.
 #[test]
 fn unfused_attention_in_fp32_is_priced_in_fp32() {
     let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");

@@ -4,7 +4,7 @@ use super::{Case, Machines, statistics};
 use crate::costing::Costing;
 use crate::estimate;
 use crate::evaluate::evaluate;
-use crate::memory::{self, MemoryInput, MemorySoftware, Peak, SoftwareCatalogue};
+use crate::memory::{self, Fit, MemoryInput, MemorySoftware, Peak, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::plan::{Recompute, RecomputeModule};
@@ -68,7 +68,7 @@ pub struct RowResult {
     pub predicted_step_time_high_s: Option<f64>,
     /// Predicted peak memory in bytes, by the row's metric.
     pub predicted_peak_memory_bytes: Option<f64>,
-    /// True if the run is predicted to fit. `None` without a prediction.
+    /// False if the run is predicted not to fit, which a run at risk is not. `None` without a prediction.
     pub predicted_fits: Option<bool>,
     /// Probability that it fits.
     pub probability_of_fitting: Option<f64>,
@@ -288,14 +288,15 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     let published = published_peak(&case, &input, &peak);
     let device = case.cluster.accelerator.memory;
     let finite = |v: f64| v.is_finite().then_some(v);
+    let probability = memory::probability_of_fitting(peak.least(), device, constants.sigma);
     RowResult {
         predicted_step_time_s: finite(total.get()),
         expected_step_time_s: finite(total.get() * memory::retry_slowdown(peak.device / device)),
         predicted_step_time_low_s: finite(interval.low.get()),
         predicted_step_time_high_s: finite(interval.high.get()),
         predicted_peak_memory_bytes: finite(published.get()),
-        predicted_fits: Some(peak.least() <= device),
-        probability_of_fitting: Some(memory::probability_of_fitting(peak.least(), device, constants.sigma)),
+        predicted_fits: Some(Fit::of(probability).is_possible()),
+        probability_of_fitting: Some(probability),
         software: Some(case.plan.software.clone()),
         mixture_of_experts: case.model.is_mixture_of_experts(),
         ..RowResult::default()

@@ -27,10 +27,8 @@ const WORDS: &[(&[&str], &[&str])] = &[
     (&["bf16", "fp16", "mxfp8", "nvfp4"], &["--precision <FORMAT>"]),
     (&["lora", "peft"], &["--optimizer lora"]),
     (&["qlora"], &["--optimizer lora", "--frozen-weights nf4"]),
-    (
-        &["zero1", "zero-1", "zero2", "zero-2", "zero3", "zero-3", "zero-stage", "ddp"],
-        &["--sharding zero<1|2|3>"],
-    ),
+    (&["zero-1", "zero2", "zero-2", "zero-3"], &["--sharding zero<1|2|3>"]),
+    (&["ddp"], &["--sharding none"]),
     (&["interleave", "interleaving", "virtual-pipeline", "chunks", "vp"], &["--virtual-stages <N>"]),
     (
         &[

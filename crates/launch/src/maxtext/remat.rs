@@ -115,7 +115,8 @@ fn placed(fields: &mut Fields<'_>) -> Option<Kept> {
             Some("device") => Place::Device,
             Some("offload") => Place::Host,
             None if tensor == Tensor::Input => Place::Device,
-            Some("remat") | None => continue,
+            Some("remat") if tensor != Tensor::Input => continue,
+            None => continue,
             Some(_) => {
                 fields.remark(RemarkKind::NotModelled, name, "not a place of a tensor: recompute is open");
                 is_known = false;
@@ -155,7 +156,7 @@ fn apply(fields: &mut Fields<'_>, kept: &Kept) {
         }
     }
     let on_host = kept.iter().filter(|(_, place)| *place == Place::Host).count();
-    if on_host == kept.len() {
+    if on_host > 0 && on_host == kept.len() {
         fields.set("plan.offload.activations", &1.0, POLICY);
     } else if on_host > 0 {
         estimated.push("offloaded tensors are estimated on the device, because others are: see `plan.offload.activations`");

@@ -92,6 +92,8 @@ fn a_custom_policy_places_each_tensor() {
             None,
         ),
         ("query_proj=hbm", "open", "open", Some("recompute is open")),
+        // A layer's input cannot be rematerialised.
+        ("decoder_layer_input=remat", "open", "open", Some("recompute is open")),
     ] {
         let launch = read_with(places);
         assert_eq!(value(&launch, "plan.recompute").trim_matches('"'), recompute, "{places}");

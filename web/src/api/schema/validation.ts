@@ -56,7 +56,7 @@ export interface RowResult {
    */
   predicted_peak_memory_bytes: number | null
   /**
-   * True if the run is predicted to fit. `null` without a prediction.
+   * False if the run is predicted not to fit, which a run at risk is not. `null` without a prediction.
    */
   predicted_fits: boolean | null
   /**

@@ -10,6 +10,7 @@ import { Segments, set } from '../parts/controls'
 import type { Sensitivity } from './answer'
 import { PREFIX, setChanges, changes } from './changes'
 import { commandItem } from '../parts/command'
+import { FIT } from '../parts/fit'
 import * as texts from '../../words/whatif'
 
 const COLOURS = { hardware: 'var(--accent)', software: 'var(--class-optimizer)', host: 'var(--class-host)' } as const
@@ -100,7 +101,9 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             <li>
               <span>
                 {answer.capacity.least > answer.capacity.device ? (
-                  <span class="tone-bad">{texts.theRunNeedsMoreThan(bytes(answer.capacity.peak), bytes(answer.capacity.device))}</span>
+                  <span class="tone-bad">
+                    {texts.theRunNeedsMoreThan(bytes(answer.capacity.peak), bytes(answer.capacity.device), FIT[answer.capacity.fit].words)}
+                  </span>
                 ) : (
                   <>
                     {texts.memoryCapacityChangesNothingUntil} {bytes(answer.capacity.peak)} {texts.ofText2} {bytes(answer.capacity.device)}

@@ -4,6 +4,7 @@ use super::{Row, Tuned};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_calculator::estimate::Interval;
+use railwright_calculator::memory::SURE_NOT_TO_FIT;
 use railwright_launch::{Change, Format, Refused, RemarkKind};
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
@@ -299,7 +300,7 @@ impl Tuned {
         let percent = format!("{:.0}%", (probability * 100.0).floor());
         let (text, tone) = match probability {
             p if p >= self.fit_probability => (percent, Tone::Good),
-            p if p >= 0.1 => (format!("at risk, {percent}"), Tone::Doubtful),
+            p if p > SURE_NOT_TO_FIT => (format!("at risk, {percent}"), Tone::Doubtful),
             _ => (format!("no, {percent}"), Tone::Bad),
         };
         Cell::number(text, probability).toned(tone)

@@ -58,7 +58,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     document
 }
 
-/// The change with the largest reduction of the step time, among those that may fit.
+/// The change with the largest reduction of the step time among those that fit, or among those that may if none fits.
 fn best(rehearsed: &Rehearsed) -> String {
     let answer = &rehearsed.answer;
     let possible: Vec<_> = answer
@@ -67,9 +67,14 @@ fn best(rehearsed: &Rehearsed) -> String {
         .chain(&answer.together)
         .filter_map(|rehearsal| Some((rehearsal.name.as_str(), rehearsal.possible()?)))
         .collect();
-    let fits = possible.iter().filter(|(_, possible)| possible.after.fit != Fit::DoesNotFit);
-    let shares = fits.map(|(name, possible)| (*name, possible.difference.share));
-    match shares.min_by(|a, b| a.1.total_cmp(&b.1)) {
+    let fastest = |fit: Fit| {
+        let those = possible.iter().filter(|(_, possible)| possible.after.fit == fit);
+        those.map(|(name, possible)| (*name, possible.difference.share)).min_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    if let (None, Some((name, share))) = (fastest(Fit::Fits), fastest(Fit::AtRisk)) {
+        return format!("no change is sure to fit; {name} may, step time {}", signed(share));
+    }
+    match fastest(Fit::Fits) {
         None if possible.is_empty() => "no change is possible".to_owned(),
         None => "no change fits".to_owned(),
         Some((name, share)) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
