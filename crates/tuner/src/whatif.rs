@@ -235,8 +235,8 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehe
     let has = |list: &[Warning], id: &str| list.iter().any(|warning| warning.id == id);
     // A worse verdict on memory replaces the warning of the better one.
     let is_worse = after.fit > before.summary.fit;
-    let is_resolved = |w: &&Warning| !has(&doubts, &w.id) && !(is_worse && w.id.starts_with("memory-"));
-    let resolved = known.iter().filter(is_resolved).map(|w| w.id.clone()).collect();
+    let remains = |w: &Warning| has(&doubts, &w.id) || (is_worse && w.id.starts_with("memory-"));
+    let resolved = known.iter().filter(|w| !remains(w)).map(|w| w.id.clone()).collect();
     let warnings = doubts.into_iter().filter(|w| !has(known, &w.id)).collect();
     let evidence = if changed.slow.is_empty() { evidence::of(&moved) } else { None };
     let outcome = Outcome::Possible(Box::new(Possible { after, difference, warnings, resolved }));
