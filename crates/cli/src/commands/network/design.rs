@@ -67,7 +67,12 @@ pub(crate) struct Answered {
 
 /// Designs networks. The outcome is `No` if the model fits on none.
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
-    check_format(&arguments.output)?;
+    let path = arguments.output.output.as_deref();
+    let is_picture =
+        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
+    if !is_picture {
+        check_format(&arguments.output)?;
+    }
     let (open, usual) = on_usual_machine(&arguments.run)?;
     let asked = open_run::ask(&open)?;
     open_run::report_launch(&open, printer)?;
@@ -99,9 +104,6 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
         years: arguments.years,
         next,
     };
-    let path = arguments.output.output.as_deref();
-    let is_picture =
-        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
     if is_picture {
         printer.data(&report::picture(&answer), path)?;
     } else {
