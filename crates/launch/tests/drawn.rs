@@ -3,17 +3,18 @@
 //! Responsible for: front ends that had no reader, and values that were read from a relative of the right model. A value here was
 //! determined by reading that file.
 
-#[path = "support/beside.rs"]
+#[path = "support/in_memory.rs"]
 mod folder;
 
+use folder::{check, value};
+
 use railwright_launch::{Context, Launch, RemarkKind, read_with};
-use railwright_spec::run::Value;
 
 fn launch(text: &str) -> Launch {
     read_with(text, "run", &Context::default()).expect("a launch file").expect("no problems")
 }
 
-fn beside(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
+fn read_in(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
     folder::read(text, "run", files)
 }
 
@@ -21,16 +22,6 @@ fn refused(text: &str) -> String {
     let problems =
         read_with(text, "run", &Context::default()).expect("a launch file").expect_err("a problem");
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-fn value(launch: &Launch, key: &str) -> String {
-    launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
-}
-
-fn check(launch: &Launch, expected: &[(&str, &str)]) {
-    for (key, expected) in expected {
-        assert_eq!(&value(launch, key), expected, "{key}: {:?}", launch.remarks);
-    }
 }
 
 fn remarks(launch: &Launch, kind: RemarkKind) -> String {
@@ -163,7 +154,7 @@ fn nemo_rl_without_a_policy_of_its_own() {
         dtensor_cfg:\n    enabled: true\n    tensor_parallel_size: 2\n";
     let files: &'static [(&str, &str)] = Box::leak(Box::new([("base.yaml", base)]));
     let text = "defaults: ./base.yaml\ngrpo:\n  max_num_steps: 20\ncheckpointing:\n  checkpoint_dir: out\n";
-    check(&beside(text, files), &[("model.name", "\"qwen3-8b\""), ("plan.tensor_parallel", "2")]);
+    check(&read_in(text, files), &[("model.name", "\"qwen3-8b\""), ("plan.tensor_parallel", "2")]);
 }
 
 /// aws-samples `run_qwen3_vl-235b-megatron.sh`: 94 layers with embedding and loss counted fill eight stages.

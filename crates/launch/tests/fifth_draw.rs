@@ -3,21 +3,15 @@
 //! Responsible for: sizes and shards that were read as a default although the file sets them, and jobs that wrap a configuration. A value
 //! here was determined by reading that file.
 
-#[path = "support/beside.rs"]
+#[path = "support/in_memory.rs"]
 mod folder;
 
+use folder::check;
+
 use railwright_launch::{Launch, RemarkKind};
-use railwright_spec::run::Value;
 
 fn launch(text: &str) -> Launch {
     folder::read(text, "run.sh", &[])
-}
-
-fn check(launch: &Launch, expected: &[(&str, &str)]) {
-    for (key, expected) in expected {
-        let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
-        assert_eq!(&value, expected, "{key}: {:?}", launch.remarks);
-    }
 }
 
 /// FlagOpen/FlagScale `examples/aquila/conf/train/34b.yaml`: the width of an MLP by a factor and a multiple.

@@ -3,31 +3,25 @@
 //! Responsible for: flags that were read as their opposite or not at all, and scripts that name a configuration. A value here was
 //! determined by reading that file.
 
-#[path = "support/beside.rs"]
+#[path = "support/in_memory.rs"]
 mod folder;
 
-use railwright_launch::{Context, Format, Launch, RemarkKind, detect, read_with};
-use railwright_spec::run::Value;
+use folder::check;
 
-fn beside(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
+use railwright_launch::{Context, Format, Launch, RemarkKind, detect, read_with};
+
+fn read_in(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch {
     folder::read(text, "run.sh", files)
 }
 
 fn launch(text: &str) -> Launch {
-    beside(text, &[])
+    read_in(text, &[])
 }
 
 fn refused(text: &str) -> String {
     let problems =
         read_with(text, "run.sh", &Context::default()).expect("a launch file").expect_err("a problem");
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-fn check(launch: &Launch, expected: &[(&str, &str)]) {
-    for (key, expected) in expected {
-        let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
-        assert_eq!(&value, expected, "{key}: {:?}", launch.remarks);
-    }
 }
 
 fn remarks(launch: &Launch, kind: RemarkKind) -> String {
@@ -171,7 +165,7 @@ fn a_script_is_read_by_the_configuration_that_it_names() {
     let text = "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --nproc_per_node=4 $HOME/P/scripts/run_train.py \\\n  \
         --config-file $HOME/P/config/stage1.yaml\n";
     assert_eq!(detect(text).first().map(|seen| seen.format), Some(Format::Script));
-    let read = beside(text, &[("P/config/stage1.yaml", NANOTRON)]);
+    let read = read_in(text, &[("P/config/stage1.yaml", NANOTRON)]);
     check(
         &read,
         &[("plan.tensor_parallel", "2"), ("plan.sequence_length", "4096"), ("cluster.devices", "4")],
@@ -179,9 +173,9 @@ fn a_script_is_read_by_the_configuration_that_it_names() {
     let origin = read.origins.iter().find(|origin| origin.key == "plan.tensor_parallel").expect("an origin");
     assert_eq!((origin.file.as_deref(), origin.line), (Some("P/config/stage1.yaml"), Some(3)));
     assert!(!remarks(&read, RemarkKind::Conflict).contains("processes"));
-    let more = beside(&text.replace("=4", "=8"), &[("P/config/stage1.yaml", NANOTRON)]);
+    let more = read_in(&text.replace("=4", "=8"), &[("P/config/stage1.yaml", NANOTRON)]);
     assert!(remarks(&more, RemarkKind::Conflict).contains("starts 8 processes"));
-    let changed = beside(
+    let changed = read_in(
         &text.replace("stage1.yaml", "stage1.yaml --tokens.micro_batch_size 1"),
         &[("stage1.yaml", NANOTRON)],
     );
@@ -201,7 +195,7 @@ const TITAN: &str = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlo
 fn a_torchtitan_script_is_read_with_its_file() {
     let text = "#!/bin/bash\n#SBATCH --nodes=16\nexport all_proxy=socks://a\nCONFIG_FILE=${CONFIG_FILE:-\"./train_configs/l.toml\"}\n\
         srun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 ./train.py --job.config_file ${CONFIG_FILE} --training.seq_len 4096\n";
-    let read = beside(text, &[("train_configs/l.toml", TITAN)]);
+    let read = read_in(text, &[("train_configs/l.toml", TITAN)]);
     check(
         &read,
         &[

@@ -2,18 +2,12 @@
 //!
 //! Responsible for: keys that passed as harmless, and files that another reader claimed. A value here was determined by reading that file.
 
-#[path = "support/beside.rs"]
+#[path = "support/in_memory.rs"]
 mod folder;
 
-use railwright_launch::{Format, Launch, RemarkKind, detect};
-use railwright_spec::run::Value;
+use folder::check;
 
-fn check(launch: &Launch, expected: &[(&str, &str)]) {
-    for (key, expected) in expected {
-        let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
-        assert_eq!(&value, expected, "{key}: {:?}", launch.remarks);
-    }
-}
+use railwright_launch::{Format, Launch, RemarkKind, detect};
 
 fn has(launch: &Launch, kind: RemarkKind, source: &str) -> bool {
     launch.remarks_of(kind).any(|remark| remark.source.contains(source))

@@ -67,6 +67,12 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// Time of the host call that launched a row, in nanoseconds; `None` if it is not recorded.
+    pub fn launched(&self, at: usize) -> Option<i64> {
+        // An absent launch is beyond the host's rows.
+        self.trace.host.starts().get(self.launch[at] as usize).copied()
+    }
+
     /// Derives the properties of a rank's rows.
     pub fn new(trace: &'a RankTrace, tables: &Tables) -> Self {
         let busy = |kind: &GpuKind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync);

@@ -65,13 +65,16 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     }
 }
 
+/// Remedies of a stage that needs too much memory.
+const LESS_MEMORY: &str = "use more recompute, sharding or stages, or smaller micro-batches";
+
 fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;
     if !memory.fit.is_possible() {
         list.push(Warning::new(
             "memory-does-not-fit",
             format!(
-                "stage {} needs {} of {}; use more recompute, sharding or stages, or smaller micro-batches",
+                "stage {} needs {} of {}; {LESS_MEMORY}",
                 memory.worst,
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory)
@@ -83,7 +86,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "memory-margin-small",
             format!(
-                "stage {} needs {} of {}: it fits with a probability of {}; use more recompute, sharding or stages, or smaller micro-batches",
+                "stage {} needs {} of {}: it fits with a probability of {}; {LESS_MEMORY}",
                 memory.worst,
                 human::bytes(memory.least),
                 human::bytes(memory.device_memory),

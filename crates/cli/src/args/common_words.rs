@@ -7,16 +7,16 @@ use clap::Command;
 /// Words as typed without dashes, and the flags to use instead, the likeliest first. A flag that the command lacks is left out.
 const WORDS: &[(&[&str], &[&str])] = &[
     (
-        &["nodes", "num-nodes", "node-count", "hosts", "devices", "num-devices", "ngpus", "n-gpus"],
+        &["nodes", "num-nodes", "node-count", "hosts", "num-devices", "n-gpus"],
         &["--gpus <N>: the number of all devices"],
     ),
-    (&["hardware", "gpu", "gpu-type", "device", "machine"], &["--cluster <CLUSTER>", "--accelerator <NAME>"]),
+    (&["hardware", "gpu-type", "machine"], &["--cluster <CLUSTER>", "--accelerator <NAME>"]),
     (
         &["batch", "batch-size", "bs", "train-batch-size"],
         &["--global-batch <N>: sequences per step", "--micro-batch <N>: sequences of one device per pass"],
     ),
     (
-        &["gradient-accumulation", "gradient-accumulation-steps", "grad-accum", "accumulation", "ga"],
+        &["gradient-accumulation", "grad-accum", "accumulation", "ga"],
         &["--micro-batches <N>: micro-batches of each replica per step"],
     ),
     (
@@ -24,12 +24,12 @@ const WORDS: &[(&[&str], &[&str])] = &[
         &["--sequence-length <N>"],
     ),
     (&["dtype", "datatype"], &["--precision <FORMAT>"]),
-    (&["bf16", "fp16", "mxfp8", "nvfp4"], &["--precision <FORMAT>"]),
+    (&["mxfp8", "nvfp4"], &["--precision <FORMAT>"]),
     (&["lora", "peft"], &["--optimizer lora"]),
     (&["qlora"], &["--optimizer lora", "--frozen-weights nf4"]),
-    (&["zero-1", "zero2", "zero-2", "zero-3"], &["--sharding zero<1|2|3>"]),
+    (&["zero-1", "zero-2", "zero-3"], &["--sharding zero<1|2|3>"]),
     (&["ddp"], &["--sharding none"]),
-    (&["interleave", "interleaving", "virtual-pipeline", "chunks", "vp"], &["--virtual-stages <N>"]),
+    (&["interleave", "interleaving", "virtual-pipeline", "chunks"], &["--virtual-stages <N>"]),
     (
         &[
             "activation-checkpointing",
@@ -48,7 +48,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
     (&["attention", "flash-attention", "flash", "attn"], &["--attention-kernel <KERNEL>"]),
     (&["days", "weeks", "hours", "time", "within", "until"], &["--deadline <TIME>: such as 90d"]),
     (&["cost", "dollars", "price", "max-cost"], &["--budget <DOLLARS>", "--price-per-device-hour <DOLLARS>"]),
-    (&["format", "json-output"], &["--json"]),
+    (&["json-output"], &["--json"]),
 ];
 
 /// Flags of a command that mean a word.
@@ -90,6 +90,22 @@ mod tests {
             assert!(words.iter().all(|word| seen.insert(*word)), "{words:?}");
             for flag in *flags {
                 assert!(commands.iter().any(|command| has(command, flag)), "{flag}");
+            }
+        }
+    }
+
+    /// A word that every command with the flag takes is never looked up.
+    #[test]
+    fn every_word_is_unknown_to_a_command_with_its_flag() {
+        let whole = super::super::whole();
+        let is_offered = |word: &str, flags: &[&str]| {
+            whole
+                .get_subcommands()
+                .any(|command| !has(command, word) && flags.iter().any(|flag| has(command, flag)))
+        };
+        for (words, flags) in WORDS {
+            for word in *words {
+                assert!(is_offered(word, flags), "{word}");
             }
         }
     }

@@ -136,11 +136,11 @@ fn dashed(text: &str) -> String {
 }
 
 /// `64 ports`, or those of each tier where a modular one has more: `64 (leaf), 576 (spine) ports`.
-fn switch_ports(design: &Design, alike: u64) -> String {
+fn switch_ports(design: &Design, radix: u64) -> String {
     let tiers = design.counts().tiers;
     let each: Vec<u64> = tiers.iter().map(|tier| tier.ports / tier.switches).collect();
     if each.iter().all(|ports| *ports == design.ports_per_switch) {
-        return format!("{alike} ports");
+        return format!("{radix} ports");
     }
     let named: Vec<_> = tiers.iter().zip(each).map(|(tier, n)| format!("{n} ({})", tier.name)).collect();
     format!("{} ports", named.join(", "))

@@ -142,7 +142,7 @@ pub struct ClosNetwork {
     pub hosts_per_port: u64,
     /// Ports of a spine, counted at the bandwidth of links between switches.
     pub spine_ports: u64,
-    /// Ports of a core, counted alike.
+    /// Ports of a core, counted as those of a spine.
     pub core_ports: u64,
 }
 

@@ -5,7 +5,6 @@
 
 use super::{Context, Rule, percent, time};
 use crate::profile::{Explained, Finding, Subject};
-use crate::trace::NONE;
 use crate::view::{Role, View};
 use crate::waterfall::Label;
 use railwright_spec::human;
@@ -45,7 +44,6 @@ struct Found {
 
 /// Adds the gaps of a rank within the steps.
 fn add(found: &mut Found, view: &View<'_>, from: i64, to: i64) {
-    let calls = view.trace.host.starts();
     // End of activity so far, and the launch of the row that ended last.
     let mut busy: Option<(i64, u32)> = None;
     for (at, row) in view.gpu.iter().enumerate() {
@@ -55,8 +53,7 @@ fn add(found: &mut Found, view: &View<'_>, from: i64, to: i64) {
         let launch = view.launch[at];
         if let Some((until, before)) = busy {
             let gap = row.start.min(to) - until.max(from);
-            let call = (launch != NONE).then(|| calls.get(launch as usize)).flatten();
-            if gap > 0 && call.is_some_and(|&call| call < until) {
+            if gap > 0 && view.launched(at).is_some_and(|call| call < until) {
                 match (gap >= LONG, before == launch) {
                     (true, true) => found.graph.add(gap),
                     (true, false) => found.long.add(gap),

@@ -4,7 +4,6 @@
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding, Subject};
-use crate::trace::NONE;
 use crate::view::Role;
 
 pub(super) struct SmallKernels;
@@ -46,12 +45,8 @@ impl Rule for SmallKernels {
         let (mut lost, mut count, mut names) = (0i64, 0u64, Vec::new());
         for view in context.views {
             let mut busy_until: Option<i64> = None;
-            let calls = view.trace.host.starts();
             // Launched after the previous work: a queued kernel, or one without a recorded launch, did not wait for its launch.
-            let is_late = |at: usize, until: i64| {
-                let launch = view.launch[at];
-                launch != NONE && calls.get(launch as usize).is_some_and(|&call| call >= until)
-            };
+            let is_late = |at: usize, until: i64| view.launched(at).is_some_and(|call| call >= until);
             for (at, row) in view.gpu.iter().enumerate() {
                 if view.role[at] == Role::None || row.start < from || row.start >= to {
                     continue;

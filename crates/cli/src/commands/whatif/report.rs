@@ -71,14 +71,14 @@ fn best(rehearsed: &Rehearsed) -> String {
         let those = possible.iter().filter(|(_, possible)| possible.after.fit == fit);
         those.map(|(name, possible)| (*name, possible.difference.share)).min_by(|a, b| a.1.total_cmp(&b.1))
     };
-    if let (None, Some((name, share))) = (fastest(Fit::Fits), fastest(Fit::AtRisk)) {
-        return format!("no change is sure to fit; {name} may, step time {}", signed(share));
-    }
-    match fastest(Fit::Fits) {
-        None if possible.is_empty() => "no change is possible".to_owned(),
-        None => "no change fits".to_owned(),
-        Some((name, share)) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
-        Some(_) => "no change shortens the step".to_owned(),
+    match (fastest(Fit::Fits), fastest(Fit::AtRisk)) {
+        (Some((name, share)), _) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
+        (Some(_), _) => "no change shortens the step".to_owned(),
+        (None, Some((name, share))) => {
+            format!("no change is sure to fit; {name} may, step time {}", signed(share))
+        }
+        (None, None) if possible.is_empty() => "no change is possible".to_owned(),
+        (None, None) => "no change fits".to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Launch files with files in memory, for draws of public files.
 
 use railwright_launch::{Context, Files, Launch, read_with};
+use railwright_spec::run::Value;
 
 /// Files in the folder of the launch file, by the end of their path.
 struct Folder(&'static [(&'static str, &'static str)]);
@@ -17,4 +18,16 @@ pub(crate) fn read(text: &str, file: &str, files: &'static [(&'static str, &'sta
     let files = Folder(files);
     let context = Context { files: Some(&files), ..Context::default() };
     read_with(text, file, &context).expect("a launch file").expect("no problems")
+}
+
+/// The value of a key in TOML, or `open`.
+pub(crate) fn value(launch: &Launch, key: &str) -> String {
+    launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
+}
+
+/// Checks values of keys, in TOML or `open`.
+pub(crate) fn check(launch: &Launch, expected: &[(&str, &str)]) {
+    for (key, expected) in expected {
+        assert_eq!(&value(launch, key), expected, "{key}: {:?}", launch.remarks);
+    }
 }
