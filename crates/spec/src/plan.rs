@@ -9,6 +9,7 @@ mod lora;
 mod module_parts;
 mod names;
 mod part_counts;
+mod placed;
 mod precision_preset;
 mod resolve;
 mod schedule;
@@ -27,6 +28,7 @@ pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES}
 pub use module_parts::module_parts;
 pub use names::Master;
 pub use part_counts::expert_count;
+pub use placed::{HostPart, LayerTensor, Memory, Placed};
 pub use precision_preset::PrecisionPreset;
 pub use schedule::{Chunks, Counts, Need, Placement, Refusal, Schedule, ScheduleFacts};
 pub use segment::Segment;

@@ -1,168 +1,119 @@
 //! MaxText's rematerialisation: named policies, and `custom`, which places each named tensor.
 //!
-//! Responsible for: the policy of the plan that keeps the same tensors, and the share of them in host memory. (Names and defaults: MaxText's
-//! `base.yml`, section `remat_policy`.)
+//! Responsible for: reading the policy and the places of tensors by MaxText's names. [`Placed`] has the recompute of each. (Names and
+//! defaults: MaxText's `base.yml`, section `remat_policy`.)
 
 use crate::RemarkKind;
 use crate::fields::Fields;
-use railwright_spec::plan::{Recompute, RecomputeModule};
+use LayerTensor::{Context, Key, Mlp, Output, Query, Value};
+use railwright_spec::plan::{HostPart, LayerTensor, Memory, Placed, Recompute};
 
 /// Key of the policy.
 const POLICY: &str = "remat_policy";
 
-/// Tensors that `custom` places, and what they are.
-const TENSORS: &[(&str, Tensor)] = &[
-    ("decoder_layer_input", Tensor::Input),
-    ("query_proj", Tensor::Qkv),
-    ("key_proj", Tensor::Qkv),
-    ("value_proj", Tensor::Qkv),
-    ("kv_proj", Tensor::Qkv),
-    ("qkv_proj", Tensor::Qkv),
-    ("mla_q", Tensor::Qkv),
-    ("mla_kv", Tensor::Qkv),
-    ("query_wa_proj", Tensor::Other),
-    ("kv_wa_proj", Tensor::Other),
-    ("context", Tensor::Context),
-    ("attention_out", Tensor::Other),
-    ("out_proj", Tensor::Output),
-    ("mlpwi", Tensor::Mlp),
-    ("mlpwi_0", Tensor::Mlp),
-    ("mlpwi_1", Tensor::Mlp),
-    ("moe_mlpwi_0", Tensor::Mlp),
-    ("moe_mlpwi_1", Tensor::Mlp),
-    ("mlpwo", Tensor::Other),
-    ("moe_mlpwo", Tensor::Other),
+/// The layer's input, which no policy rematerialises.
+const INPUT: &str = "decoder_layer_input";
+
+/// Tensors that `custom` places, and what they are. Without any: tensors whose rematerialisation costs little or is part of another.
+const TENSORS: &[(&str, &[LayerTensor])] = &[
+    ("query_proj", &[Query]),
+    ("key_proj", &[Key]),
+    ("value_proj", &[Value]),
+    ("kv_proj", &[Key, Value]),
+    ("qkv_proj", &[Query, Key, Value]),
+    ("mla_q", &[Query]),
+    ("mla_kv", &[Key, Value]),
+    ("query_wa_proj", &[]),
+    ("kv_wa_proj", &[]),
+    ("context", &[Context]),
+    ("attention_out", &[]),
+    ("out_proj", &[Output]),
+    ("mlpwi", &[Mlp]),
+    ("mlpwi_0", &[Mlp]),
+    ("mlpwi_1", &[Mlp]),
+    ("moe_mlpwi_0", &[Mlp]),
+    ("moe_mlpwi_1", &[Mlp]),
+    ("mlpwo", &[]),
+    ("moe_mlpwo", &[]),
+    ("indexer_cutoff_threshold", &[]),
+    ("engram", &[]),
 ];
-
-/// Kinds of tensors of a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Tensor {
-    /// The layer's input, which no policy rematerialises.
-    Input,
-    /// Queries, keys and values.
-    Qkv,
-    /// Output of the attention kernel.
-    Context,
-    /// Output of the attention's last projection.
-    Output,
-    /// Outputs of the MLP's first matrices.
-    Mlp,
-    /// Tensors whose rematerialisation costs little or is part of another.
-    Other,
-}
-
-/// Place of a tensor between the forward and the backward pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Device,
-    Host,
-}
-
-/// The kept tensors of a layer with their places.
-type Kept = Vec<(Tensor, Place)>;
 
 /// Tests whether a key places a tensor under `custom`.
 pub(super) fn places(path: &str) -> bool {
-    TENSORS.iter().any(|(name, _)| *name == path)
+    path == INPUT || TENSORS.iter().any(|(name, _)| *name == path)
 }
 
 /// Reads the policy.
 pub(super) fn read(fields: &mut Fields<'_>) {
-    let Some(policy) = fields.word(POLICY) else {
-        return fields.default(
+    let policy = fields.word(POLICY);
+    if policy.as_deref() != Some("custom") {
+        without_effect(fields);
+    }
+    match policy.as_deref() {
+        None => fields.default(
             "plan.recompute",
             &Recompute::Full { layers: None },
             "MaxText's base.yml (remat_policy: full)",
-        );
-    };
-    match policy.as_str() {
-        "none" => fields.set("plan.recompute", &Recompute::None, POLICY),
-        "full" => fields.set("plan.recompute", &Recompute::Full { layers: None }, POLICY),
-        // Products are kept, all that is cheap is not.
-        "minimal" | "minimal_flash" | "minimal_with_context" | "minimal_offloaded" => {
-            use RecomputeModule::{Activation, CoreAttention, Norm};
-            fields.set("plan.recompute", &selective(&[CoreAttention, Norm, Activation]), POLICY);
-            if policy == "minimal_offloaded" {
-                fields.set("plan.offload.activations", &1.0, POLICY);
+        ),
+        Some("none") => fields.set("plan.recompute", &Recompute::None, POLICY),
+        Some("custom") => {
+            if let Some(placed) = custom(fields) {
+                apply(fields, &placed);
             }
         }
-        "qkv_proj_offloaded" => {
-            apply(fields, &[(Tensor::Input, Place::Device), (Tensor::Qkv, Place::Host)].to_vec());
-        }
-        "custom" => {
-            if let Some(kept) = placed(fields) {
-                apply(fields, &kept);
-            }
-        }
-        policy if policy.starts_with("save_") => {
-            fields.remark(RemarkKind::NotModelled, POLICY, "estimated as keeping every second GEMM");
-            fields.set("plan.recompute", &selective(&[RecomputeModule::Operators]), POLICY);
-        }
-        _ => fields.remark(RemarkKind::NotModelled, POLICY, "recompute is open"),
+        Some(name) => match Placed::named(name) {
+            Some(placed) => apply(fields, &placed),
+            None => fields.remark(RemarkKind::NotModelled, POLICY, "recompute is open"),
+        },
     }
 }
 
-fn selective(modules: &[RecomputeModule]) -> Recompute {
-    Recompute::Selective { modules: modules.iter().copied().collect(), layers: None }
+/// Lists places of tensors that another policy ignores.
+fn without_effect(fields: &mut Fields<'_>) {
+    for name in TENSORS.iter().map(|(name, _)| *name).chain([INPUT]) {
+        if fields.take(name).is_some() {
+            fields.remark(RemarkKind::Ignored, name, "applies only with `remat_policy: custom`");
+        }
+    }
 }
 
-/// The tensors that `custom` keeps. `None` for an unknown place.
-fn placed(fields: &mut Fields<'_>) -> Option<Kept> {
-    let mut kept = Kept::new();
+/// The policy that `custom` describes. `None` for an unknown place.
+fn custom(fields: &mut Fields<'_>) -> Option<Placed> {
     let mut is_known = true;
-    for &(name, tensor) in TENSORS {
-        let place = match fields.word(name).as_deref() {
-            Some("device") => Place::Device,
-            Some("offload") => Place::Host,
-            None if tensor == Tensor::Input => Place::Device,
-            Some("remat") if tensor != Tensor::Input => continue,
-            None => continue,
-            Some(_) => {
-                fields.remark(RemarkKind::NotModelled, name, "not a place of a tensor: recompute is open");
-                is_known = false;
-                continue;
-            }
-        };
-        kept.push((tensor, place));
+    let mut place = |name: &str, is_input: bool| match fields.word(name).as_deref() {
+        Some("device") => Some(Memory::Device),
+        Some("offload") => Some(Memory::Host),
+        Some("remat") if !is_input => None,
+        None => is_input.then_some(Memory::Device),
+        Some(_) => {
+            fields.remark(RemarkKind::NotModelled, name, "not a place of a tensor: recompute is open");
+            is_known = false;
+            None
+        }
+    };
+    let mut placed = Placed::inputs(place(INPUT, true).unwrap_or(Memory::Device));
+    for (name, tensors) in TENSORS {
+        if let Some(memory) = place(name, false) {
+            placed = placed.with(tensors, memory);
+        }
     }
-    is_known.then_some(kept)
+    is_known.then_some(placed)
 }
 
-/// Sets the policy that recomputes what is not kept, and the share in host memory.
-fn apply(fields: &mut Fields<'_>, kept: &Kept) {
-    use RecomputeModule::{Activation, CoreAttention, Mlp, Moe, Norm};
-    let has = |tensor| kept.iter().any(|(one, _)| *one == tensor);
-    let recompute = if !has(Tensor::Qkv) && !has(Tensor::Mlp) {
-        Recompute::Full { layers: None }
-    } else {
-        let mut modules = vec![Norm];
-        if !has(Tensor::Context) {
-            modules.push(CoreAttention);
-        }
-        modules.extend(if has(Tensor::Mlp) { &[Activation][..] } else { &[Mlp, Moe] });
-        selective(&modules)
-    };
-    let mut estimated = Vec::new();
-    if matches!(recompute, Recompute::Full { .. }) {
-        if has(Tensor::Context) || has(Tensor::Output) {
-            estimated.push("the output of attention is estimated as recomputed");
-        }
-    } else {
-        if !has(Tensor::Qkv) {
-            estimated.push("queries, keys and values are estimated as kept");
-        }
-        if !has(Tensor::Output) {
-            estimated.push("the output projection is estimated as kept");
-        }
-    }
-    let on_host = kept.iter().filter(|(_, place)| *place == Place::Host).count();
-    if on_host > 0 && on_host == kept.len() {
-        fields.set("plan.offload.activations", &1.0, POLICY);
-    } else if on_host > 0 {
-        estimated.push("offloaded tensors are estimated on the device, because others are: see `plan.offload.activations`");
+/// Sets the recompute of a policy, and the share in host memory.
+fn apply(fields: &mut Fields<'_>, placed: &Placed) {
+    fields.set("plan.recompute", &placed.recompute(), POLICY);
+    let mut estimated = placed.approximations();
+    match placed.on_host() {
+        HostPart::Nothing => {}
+        HostPart::All => fields.set("plan.offload.activations", &1.0, POLICY),
+        // The share of bytes depends on the model and the layout.
+        HostPart::Residual | HostPart::AllButResidual | HostPart::Some => estimated.push(
+            "offloaded tensors are estimated on the device, because others are: see `plan.offload.activations`",
+        ),
     }
     if !estimated.is_empty() {
         fields.remark(RemarkKind::NotModelled, POLICY, estimated.join("; "));
     }
-    fields.set("plan.recompute", &recompute, POLICY);
 }

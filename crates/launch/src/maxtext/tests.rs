@@ -92,6 +92,13 @@ fn a_custom_policy_places_each_tensor() {
             None,
         ),
         ("query_proj=hbm", "open", "open", Some("recompute is open")),
+        // A part of the projections is kept.
+        (
+            "query_proj=device out_proj=device",
+            "selective:core_attention,norm,mlp,moe",
+            "open",
+            Some("only a part of them"),
+        ),
         // A layer's input cannot be rematerialised.
         ("decoder_layer_input=remat", "open", "open", Some("recompute is open")),
     ] {
@@ -102,6 +109,34 @@ fn a_custom_policy_places_each_tensor() {
         assert!(remark.is_none_or(|words| found.contains(words)), "{places}: {found}");
         assert_eq!(found.is_empty(), remark.is_none(), "{places}: {found}");
         assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new(), "{places}");
+    }
+}
+
+/// The presets that offload leave the layers' inputs on the device, so the share in host memory depends on the model.
+#[test]
+fn named_policies_are_those_of_maxtext() {
+    for (policy, recompute, remark) in [
+        ("minimal", "selective:core_attention,norm,activation", None),
+        ("minimal_with_context", "selective:norm,activation", None),
+        ("save_dot_except_mlp", "selective:core_attention,norm,mlp,moe", None),
+        ("save_out_proj", "full", Some("recomputed")),
+        ("minimal_offloaded", "selective:core_attention,norm,activation", Some("on the device")),
+        ("qkv_proj_offloaded", "selective:core_attention,norm,mlp,moe", Some("on the device")),
+        ("everything", "open", Some("recompute is open")),
+    ] {
+        // Places of tensors have an effect with `custom` alone.
+        let launch = read(&format!(
+            "python3 train.py base.yml model_name=llama3-70b ici_fsdp_parallelism=-1 per_device_batch_size=2 \
+             max_target_length=4096 remat_policy={policy} decoder_layer_input=offload mlpwo=remat"
+        ));
+        assert_eq!(value(&launch, "plan.recompute").trim_matches('"'), recompute, "{policy}");
+        assert_eq!(value(&launch, "plan.offload.activations"), "open", "{policy}");
+        let found = remarks(&launch, RemarkKind::NotModelled).join("; ");
+        assert!(remark.is_none_or(|words| found.contains(words)), "{policy}: {found}");
+        assert_eq!(found.is_empty(), remark.is_none(), "{policy}: {found}");
+        assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new(), "{policy}");
+        let ignored = remarks(&launch, RemarkKind::Ignored).join("; ");
+        assert!(ignored.contains("only with `remat_policy: custom`"), "{policy}: {ignored}");
     }
 }
 

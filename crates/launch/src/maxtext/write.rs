@@ -6,7 +6,7 @@
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
-use railwright_spec::plan::{ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
+use railwright_spec::plan::{ContextKind, Optimizer, Placed, Plan, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
@@ -235,6 +235,6 @@ fn remat(recompute: &Recompute) -> &'static str {
         Recompute::Selective { modules, .. } if modules.contains(&RecomputeModule::Operators) => {
             "save_qkv_proj"
         }
-        Recompute::Selective { .. } => "minimal",
+        Recompute::Selective { .. } => Placed::name_of(recompute).unwrap_or("minimal"),
     }
 }

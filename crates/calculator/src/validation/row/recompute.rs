@@ -4,7 +4,7 @@
 
 use crate::memory::{SoftwareCatalogue, kept_by_layer};
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Recompute, RecomputeModule};
+use railwright_spec::plan::{HostPart, LayerTensor, Memory, Placed, Plan, Recompute, RecomputeModule};
 use std::collections::BTreeSet;
 
 /// Published recompute of a row.
@@ -47,7 +47,7 @@ impl Offload {
 }
 
 /// Modules by their names in Megatron-LM (`--recompute-modules`), torchtitan and llm.q. Other names are not modelled.
-const MODULES: [(&str, RecomputeModule); 17] = [
+const MODULES: [(&str, RecomputeModule); 16] = [
     ("core_attn", RecomputeModule::CoreAttention),
     ("core_attention", RecomputeModule::CoreAttention),
     ("att", RecomputeModule::CoreAttention),
@@ -63,7 +63,6 @@ const MODULES: [(&str, RecomputeModule); 17] = [
     ("op", RecomputeModule::Operators),
     ("per-op", RecomputeModule::Operators),
     ("operators", RecomputeModule::Operators),
-    ("save_dot_with_context_except_mlp", RecomputeModule::Mlp),
     ("shared_experts", RecomputeModule::Mlp),
 ];
 
@@ -96,9 +95,6 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
         _ if text.starts_with("full(") => {
             Some(Recompute::Full { layers: count(&text).map(|n| n.div_ceil(stages)) })
         }
-        _ if text.contains("minimal") => {
-            selective(BTreeSet::from([RecomputeModule::Norm, RecomputeModule::Activation]))
-        }
         _ if text.starts_with("selective") || text.starts_with("recompute-") => {
             let modules = if named.is_empty() { modules(&text) } else { Some(named) };
             modules.and_then(|modules| {
@@ -111,35 +107,45 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
     Published { offload: offload.filter(|_| policy.is_some()), policy }
 }
 
-/// MaxText's policies that place each tensor: `custom: <tensors> offloaded, rest rematerialised`, `custom: host offload of <tensors>`,
-/// `custom: <tensors> kept on device, ...` and `qkv_proj_offloaded`. A kept tensor is the input of a layer or the projections of attention;
-/// what is not kept is recomputed.
+/// MaxText's policies that place each tensor: by name (`minimal_flash`), or `custom: <tensors> offloaded, rest rematerialised`, `custom: host
+/// offload of <tensors>`, `custom: <tensors> kept on device, ...`. What is not kept is recomputed. `None` for other cells and tensors.
 fn placed(text: &str) -> Option<Published> {
-    if text == "qkv_proj_offloaded" {
-        return Some(Published {
-            policy: Some(all_but_projections()),
-            offload: Some(Offload::AllButResidual),
-        });
-    }
-    let kept = text.strip_prefix("custom:")?.trim();
-    let (kept, offload) = if let Some(kept) = kept.strip_prefix("host offload of ") {
-        (kept, Some(Offload::All))
-    } else if let Some((kept, _)) = kept.split_once(" offloaded") {
-        (kept, Some(Offload::All))
-    } else {
-        (kept.split_once(" kept on device")?.0, None)
+    let policy = match text.strip_prefix("custom:") {
+        Some(kept) => custom(kept.trim())?,
+        None => text
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .filter(|word| word.contains('_') || *word == "minimal")
+            .find_map(Placed::named)?,
     };
-    let words: Vec<&str> = kept.split([',', ' ']).filter(|word| !word.is_empty() && *word != "and").collect();
-    let is_known = words.iter().all(|word| ["layer", "inputs", "qkv", "out", "proj"].contains(word));
-    let policy =
-        if words.contains(&"qkv") { all_but_projections() } else { Recompute::Full { layers: None } };
-    is_known.then_some(Published { policy: Some(policy), offload })
+    let offload = match policy.on_host() {
+        HostPart::Nothing => None,
+        HostPart::All => Some(Offload::All),
+        HostPart::Residual => Some(Offload::Residual),
+        HostPart::AllButResidual => Some(Offload::AllButResidual),
+        HostPart::Some => return None,
+    };
+    Some(Published { policy: Some(policy.recompute()), offload })
 }
 
-/// Recompute of a layer from its input and its attention's projections.
-fn all_but_projections() -> Recompute {
-    use RecomputeModule::{CoreAttention, Mlp, Moe, Norm};
-    Recompute::Selective { modules: BTreeSet::from([Norm, CoreAttention, Mlp, Moe]), layers: None }
+fn custom(text: &str) -> Option<Placed> {
+    let (kept, memory) = if let Some(kept) = text.strip_prefix("host offload of ") {
+        (kept, Memory::Host)
+    } else if let Some((kept, _)) = text.split_once(" offloaded") {
+        (kept, Memory::Host)
+    } else {
+        (text.split_once(" kept on device")?.0, Memory::Device)
+    };
+    let words: Vec<&str> = kept.split([',', ' ']).filter(|word| !word.is_empty() && *word != "and").collect();
+    let mut policy = Placed::inputs(memory);
+    for word in words {
+        policy = match word {
+            "layer" | "inputs" | "proj" => policy,
+            "qkv" => policy.with(&[LayerTensor::Query, LayerTensor::Key, LayerTensor::Value], memory),
+            "out" => policy.with(&[LayerTensor::Output], memory),
+            _ => return None,
+        };
+    }
+    Some(policy)
 }
 
 /// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`. `None` for an unknown word.
@@ -211,12 +217,22 @@ mod tests {
     #[test]
     fn policies_that_place_each_tensor_are_read() {
         let full = Some(Recompute::Full { layers: None });
-        let projections = Some(all_but_projections());
+        use RecomputeModule::{CoreAttention, Mlp, Moe, Norm};
+        let projections = Some(only(&[Norm, CoreAttention, Mlp, Moe]));
+        let dots = Some(only(&[Norm, RecomputeModule::Activation]));
         for (cell, policy, offload) in [
             ("custom: layer inputs offloaded, rest rematerialised", &full, Some(Offload::All)),
             ("custom: host offload of layer inputs, qkv and out proj", &projections, Some(Offload::All)),
             ("custom: layer inputs kept on device, qkv rematerialised", &full, None),
             ("qkv_proj_offloaded", &projections, Some(Offload::AllButResidual)),
+            (
+                "minimal_offloaded",
+                &Placed::named("minimal").map(|policy| policy.recompute()),
+                Some(Offload::AllButResidual),
+            ),
+            ("minimal_flash (save dots)", &dots, None),
+            ("selective(minimal_flash)", &dots, None),
+            ("save_dot_with_context_except_mlp", &Some(only(&[Norm, Mlp, Moe])), None),
             ("custom: host offload of something", &None, None),
         ] {
             let published = of(cell);
