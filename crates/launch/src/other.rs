@@ -3,6 +3,7 @@
 //! Responsible for: configurations (YAML, TOML, JSON, variables in Python) and arguments of unknown programs. Only names without a second meaning are read; a
 //! setting with two values is open, and no default of the program is stated. Every other key is listed.
 
+mod adapters;
 mod found;
 mod listed;
 mod memory;
@@ -109,7 +110,8 @@ fn keys(words: &[Word]) -> Document {
             let data = if is_known {
                 Data::of_word(value.trim_matches(['"', '\'']))
             } else {
-                Data::Text(format!("${value}"))
+                // A value that the script does not determine keeps its `$`.
+                Data::Text(if value.contains('$') { value.to_owned() } else { format!("${value}") })
             };
             let path = name.trim_start_matches('+').replace('-', "_");
             document.entries.push(Entry::new(path, data, Spot { line, column: 0 }));

@@ -1,42 +1,40 @@
-//! Formats, recompute, optimizer and adapters from keys with clear names.
+//! Formats, recompute and optimizer from keys with clear names.
 //!
 //! Responsible for: one value each. Keys that disagree leave it open.
 
 use super::found::{one, open, paths};
-use super::names;
 use super::parts::last;
+use super::{adapters, names};
+use crate::RemarkKind;
 use crate::accelerate::set_optimizer;
 use crate::document::Data;
-use crate::effects;
 use crate::fields::Fields;
 use railwright_spec::plan::{PrecisionPreset, Recompute};
 
-/// Precision, recompute, optimizer and adapters.
+/// Precision, recompute, and which parameters are trained.
 pub(super) fn read(fields: &mut Fields<'_>) {
     precision(fields);
     recompute(fields);
+    let is_decided = adapters::read(fields);
     let key = "plan.optimizer";
-    let (rank_key, ranks) = ("plan.lora_rank", names::RANK);
-    let off = fields.document.entries.iter().find(|entry| {
-        entry.path.to_ascii_lowercase().contains("lora")
-            && matches!(
-                last(&entry.path).as_str(),
-                "enabled" | "enable" | "use_lora" | "enable_lora" | "lora"
-            )
-            && effects::is_off(&entry.data)
-    });
-    let is_off = off.is_some();
-    let rank = one(fields, rank_key, ranks);
-    let rank = rank.and_then(|path| Some((fields.document.get(&path)?.data.count()?, path)));
-    if let Some((rank, path)) = rank.filter(|(rank, _)| *rank > 0 && !is_off) {
-        let (source, line) = fields.source(&path);
-        crate::adapter::lora(&mut fields.draft, &source, line);
-        fields.set(rank_key, &rank, &path);
-        open(fields, "plan.lora_targets", &path, "the modules with adapters are set elsewhere");
-    } else if let Some(path) = one(fields, key, names::OPTIMIZER)
+    // With adapters, the name of their optimizer is known and changes little.
+    if let Some(path) = one(fields, key, names::OPTIMIZER)
         && let Some(Data::Text(name)) = fields.document.get(&path).map(|entry| entry.data.clone())
     {
-        set_optimizer(fields, &path, &name.to_ascii_lowercase());
+        if is_decided {
+            fields.remark(RemarkKind::Ignored, &path, "the optimizer of adapters has little effect");
+        } else {
+            set_optimizer(fields, &path, &name.to_ascii_lowercase());
+        }
+    }
+    for (list, bits) in [(names::FOUR_BITS, "4"), (names::EIGHT_BITS, "8")] {
+        for path in paths(fields, list) {
+            let is_on = fields.take(&path).is_some_and(|entry| entry.data == Data::Flag(true));
+            if is_on {
+                let (source, line) = fields.source(&path);
+                crate::adapter::quantized(&mut fields.draft, &source, line, bits);
+            }
+        }
     }
 }
 

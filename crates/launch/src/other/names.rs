@@ -93,6 +93,7 @@ pub(super) const SEQUENCE: &[&str] =
 pub(super) const MICRO_BATCH: &[&str] = &[
     "micro_batch_size",
     "per_device_train_batch_size",
+    "per_device_batch_size",
     "train_micro_batch_size_per_gpu",
     "device_train_microbatch_size",
     "micro_train_batch_size",
@@ -171,6 +172,9 @@ pub(super) const RECOMPUTE: &[&str] = &[
 ];
 pub(super) const OPTIMIZER: &[&str] = &["optimizer", "optim", "optimizer_name", "optimizer_type"];
 pub(super) const RANK: &[&str] = &["lora_rank", "lora_r"];
+pub(super) const TARGETS: &[&str] = &["lora_target_modules", "lora_targets", "lora_target", "target_modules"];
+pub(super) const FOUR_BITS: &[&str] = &["load_in_4bit"];
+pub(super) const EIGHT_BITS: &[&str] = &["load_in_8bit"];
 pub(super) const STAGE: &[&str] = &["zero_stage", "zero1"];
 pub(super) const DISTRIBUTED: &[&str] = &["use_distributed_optimizer"];
 pub(super) const STRATEGY: &[&str] = &["sharding_strategy", "fsdp_sharding_strategy"];

@@ -172,3 +172,48 @@ fn variables_in_python_are_read_and_code_is_not() {
     let code = "import torch\n\nclass Config:\n    batch_size: int = 4\n    max_seq_len: int = 8\n\ndef train(lr, batch_size=4):\n    return lr\n";
     assert!(detect(code).is_empty());
 }
+
+const TUNED: &str = "model: meta-llama/Llama-3.1-8B\nper_device_train_batch_size: 2\nmax_seq_length: 2048\noptim: adamw_8bit\n\
+    learning_rate: 1e-5\n";
+
+/// `r` is a rank only beside other keys of adapters, and full fine-tuning is stated only without any.
+#[test]
+fn adapters_are_never_full_fine_tuning() {
+    check(&launch(TUNED), &[("plan.optimizer", "\"adam\""), ("plan.lora_rank", "open")]);
+    let shaped =
+        format!("{TUNED}r: 32\nlora_alpha: 64\ntarget_modules:\n- q_proj\n- v_proj\nload_in_4bit: true\n");
+    check(
+        &launch(&shaped),
+        &[
+            ("plan.optimizer", "\"lora\""),
+            ("plan.lora_rank", "32"),
+            ("plan.lora_targets", "[\"q_proj\", \"v_proj\"]"),
+            ("plan.frozen_weights", "\"nf4\""),
+        ],
+    );
+    let switched = format!("{TUNED}peft_config:\n  use_peft: true\n");
+    let read = launch(&switched);
+    check(&read, &[("plan.optimizer", "open"), ("plan.lora_rank", "open")]);
+    assert!(has(&read, RemarkKind::Unresolved, "use_peft"), "{:?}", read.remarks);
+    let off = format!("{TUNED}lora:\n  enabled: false\n  r: 8\n");
+    check(&launch(&off), &[("plan.optimizer", "\"adam\""), ("plan.lora_rank", "open")]);
+    let alone = format!("{TUNED}r: 32\n");
+    let read = launch(&alone);
+    check(&read, &[("plan.optimizer", "\"adam\""), ("plan.lora_rank", "open")]);
+    assert!(has(&read, RemarkKind::Unknown, "r = 32"), "{:?}", read.remarks);
+}
+
+/// The optimizer of adapters is a known key, and a value that the script leaves open is shown as it stands there.
+#[test]
+fn keys_are_shown_as_they_stand() {
+    let text = format!("{}lora_rank: 8\n", TUNED.replace("adamw_8bit", "adafactor"));
+    let read = launch(&text);
+    check(&read, &[("plan.optimizer", "\"lora\"")]);
+    assert!(has(&read, RemarkKind::Ignored, "adafactor"), "{:?}", read.remarks);
+    let script =
+        "python train.py --model_name x/y --per_device_batch_size 4 --seq_length $(cat length) --lr 1\n";
+    let read = launch(script);
+    let shown: Vec<&str> = read.remarks.iter().map(|remark| remark.source.as_str()).collect();
+    assert!(shown.iter().any(|source| source.contains("$(cat length)")), "{shown:?}");
+    assert!(shown.iter().all(|source| !source.contains("$$")), "{shown:?}");
+}
