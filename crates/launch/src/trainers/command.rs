@@ -62,9 +62,18 @@ pub(super) struct Keys {
 const LAUNCHERS: [&str; 4] =
     ["torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed"];
 
+/// The program of a word: that of `$(which swift)`, whose path is known only at run time, or the word itself.
+fn program(word: &str) -> &str {
+    let bare = |inner: &'static str| {
+        let rest = word.strip_prefix(inner)?.trim_end_matches([')', '`']).trim();
+        (!rest.contains(char::is_whitespace)).then_some(rest)
+    };
+    ["$(which ", "$(command -v ", "`which ", "`command -v "].into_iter().find_map(bare).unwrap_or(word)
+}
+
 /// The trainer that words start, the index of its first argument, and the words that name it.
 fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
-    let last = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let last = |word: &Word| program(&word.text).rsplit('/').next().unwrap_or_default().to_owned();
     for (index, pair) in words.windows(2).enumerate() {
         let program = last(&pair[0]);
         let found = PROGRAMS

@@ -243,3 +243,23 @@ fn openrlhf_on_fsdp() {
     assert_eq!(plan.sharding.map(|sharding| sharding.zero_stage), Some(3));
     assert_eq!(plan.software.as_deref(), Some("transformers-2026"));
 }
+
+/// Kkuntal990/vlm-self-reflection-ms-swift `run_sft_ddp.sh`: the path of the program is known only at run time.
+#[test]
+fn a_program_that_is_looked_up_is_the_program() {
+    for lookup in ["$(which swift)", "$(command -v swift)", "`which swift`"] {
+        let text = format!(
+            "#!/bin/bash\ntorchrun --nproc_per_node=2 {lookup} sft --model Qwen/Qwen3-8B --train_type lora --lora_rank 8 \\\n  \
+             --max_length 2048 --per_device_train_batch_size 1 --gradient_accumulation_steps 16\n"
+        );
+        check(
+            &text,
+            &[
+                ("model.name", "\"qwen3-8b\""),
+                ("cluster.devices", "2"),
+                ("plan.lora_rank", "8"),
+                ("plan.micro_batches", "16"),
+            ],
+        );
+    }
+}
