@@ -7,6 +7,10 @@ use Meaning::{Ignored, Key, Lost, Read};
 pub(super) const OLDER: &[(&str, &str)] = &[
     ("model.model_config.num_kv_heads", "model.model_config.num_key_value_heads"),
     ("model.model_config.moe_config.moe_topk", "model.model_config.moe_config.top_k"),
+    // Until 2025 the experts had no section of their own (`is_llamoe_config`).
+    ("model.model_config.moe_num_experts", "model.model_config.moe_config.num_experts"),
+    ("model.model_config.num_experts_per_tok", "model.model_config.moe_config.top_k"),
+    ("model.model_config.moe_capacity_factor", "model.model_config.moe_config.capacity_factor"),
     ("model.model_config.activation_function", "model.model_config.hidden_act"),
     ("parallelism.recompute_granularity", "parallelism.recompute_layer"),
 ];
@@ -69,6 +73,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("model.model_config.sliding_window_size", Read),
     ("model.model_config.is_llama_config", Read),
     ("model.model_config.is_qwen2_config", Read),
+    ("model.model_config.is_llamoe_config", Read),
     ("model.model_config.is_starcoder2_config", Read),
     ("model.model_config.multi_query", Read),
     ("model.model_config.grouped_query", Read),
@@ -76,6 +81,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("model.model_config.moe_config.enable_shared_expert", Read),
     ("model.model_config.moe_config.layers", Read),
     ("model.model_config.moe_config.token_dispatcher_type", Lost(&["alltoall"], "estimated as all-to-all")),
+    (
+        "model.model_config.moe_config.capacity_factor",
+        Lost(&[], "experts are estimated as taking all their tokens; see `plan.expert_capacity`"),
+    ),
     ("model.model_config.moe_config.use_torch_permute", Ignored),
     ("model.model_config.moe_config.*", Ignored),
     ("model.model_config._attn_implementation", Ignored),

@@ -22,7 +22,10 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     let llama = fields.flag(&at("is_llama_config"));
     let qwen = fields.flag(&at("is_qwen2_config"));
     let starcoder = fields.flag(&at("is_starcoder2_config"));
-    for (family, known) in [("is_llama_config", llama), ("is_qwen2_config", qwen)] {
+    let llamoe = fields.flag(&at("is_llamoe_config"));
+    for (family, known) in
+        [("is_llama_config", llama), ("is_qwen2_config", qwen), ("is_llamoe_config", llamoe)]
+    {
         if known == Some(true) {
             fields.set("model.style", &Style::Llama, &at(family));
         }
