@@ -1,12 +1,14 @@
-//! Reinforcement learning: verl (YAML and scripts with overrides) and NeMo-RL (YAML); and verl's supervised fine-tuning.
+//! Reinforcement learning: verl (YAML and scripts with overrides), NeMo-RL and AReaL (YAML), prime-rl (TOML); and fine-tuning with them.
 //!
 //! Responsible for: the trained part (the actor's update) as a run, and the memory of generation on the same GPUs, which is listed.
 //! Excludes the time of generation, rewards and log-probabilities: a step here is one update of the actor.
 
+mod areal;
 mod common;
 mod generation;
 mod inherit;
 mod nemo;
+mod prime;
 pub(crate) mod sft;
 mod verl;
 
@@ -44,6 +46,12 @@ impl Reader for RlReader {
         if nemo::is_one(text) {
             return certain("NeMo-RL: YAML with the key `policy` and its `dtensor_cfg` or `megatron_cfg`");
         }
+        if areal::is_one(text) {
+            return certain("AReaL: YAML with `train_dataset` and a layout such as `fsdp:d8`");
+        }
+        if prime::is_one(text) {
+            return certain("prime-rl: TOML with `[model]` and `[orchestrator]`, or `[model]` and `[optim]`");
+        }
         None
     }
 
@@ -53,6 +61,14 @@ impl Reader for RlReader {
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_verl = verl::is_one(text);
+        let has_own =
+            |is_one: fn(&str) -> bool| !is_verl && !sft::is_one(text) && !nemo::is_one(text) && is_one(text);
+        if has_own(areal::is_one) {
+            return areal::read(text, file);
+        }
+        if has_own(prime::is_one) {
+            return prime::read(text, file);
+        }
         if sft::is_configuration(text) {
             return configuration(text, file);
         }

@@ -17,6 +17,10 @@ fn check(text: &str, expected: &[(&str, &str)]) -> Launch {
     launch
 }
 
+fn remarks(launch: &Launch, kind: RemarkKind) -> String {
+    launch.remarks_of(kind).fold(String::new(), |all, r| all + &r.source + ": " + &r.message + "\n")
+}
+
 fn remarks_text(launch: &Launch) -> String {
     launch.remarks.iter().fold(String::new(), |all, r| all + &r.source + ": " + &r.message + "\n")
 }
@@ -217,4 +221,100 @@ fn uneven_stages_and_bare_children_are_read() {
     assert_eq!((layers.first(), layers.last(), layers.len()), (Some(&6), Some(&6), 4), "{layers:?}");
     let child = "defaults: ./sft-8n8g.yaml\nlogger:\n  log_dir: x\ncluster:\n  gpus_per_node: 4\n";
     assert!(remarks_text(&check(child, &[])).contains("is another file with defaults"));
+}
+
+/// inclusionAI/AReaL `examples/math/gsm8k_grpo.yaml` (May 2026) and its older notation.
+const AREAL: &str = "experiment_name: a\ncluster:\n  n_nodes: 1\n  n_gpus_per_node: 8\nrollout:\n  backend: \"sglang:d4p1t1\"\n\
+    gconfig:\n  n_samples: 4\n  max_new_tokens: 1024\nactor:\n  backend: \"fsdp:d2p1t1c2\"\n  path: Qwen/Qwen2.5-1.5B-Instruct\n  \
+    gradient_checkpointing: true\n  dtype: bfloat16\n  mb_spec:\n    max_tokens_per_mb: 10240\n  optimizer:\n    type: adam\n    lr: 1e-5\n  \
+    ppo_n_minibatches: 2\nref:\n  path: ${actor.path}\ntrain_dataset:\n  batch_size: 256\n  max_length: 1024\n";
+
+#[test]
+fn areal_is_read() {
+    let launch = check(
+        AREAL,
+        &[
+            ("cluster.devices", "4"),
+            ("plan.tensor_parallel", "1"),
+            ("plan.context_parallel", "2"),
+            ("plan.context_kind", "\"ulysses\""),
+            ("plan.sharding", "\"fsdp\""),
+            // 256 prompts of 4 samples in 2 updates; 10,240 tokens hold 5 samples, of which 4 divide those of a replica.
+            ("plan.global_batch", "512"),
+            ("plan.sequence_length", "2048"),
+            ("plan.micro_batch", "4"),
+            ("plan.recompute", "\"full\""),
+            ("plan.precision.moments", "\"bf16\""),
+            ("plan.precision.gradient_reduce", "\"fp32\""),
+        ],
+    );
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("ref"));
+    let older = AREAL
+        .replace("  backend: \"fsdp:d2p1t1c2\"\n", "")
+        .replace("  backend: \"sglang:d4p1t1\"\n", "  a: 1\n")
+        + "allocation_mode: sglang.d4+megatron.d2p2t1e2\n";
+    check(
+        &older,
+        &[
+            ("cluster.devices", "4"),
+            ("plan.pipeline_parallel", "2"),
+            ("plan.expert_parallel", "2"),
+            ("plan.sharding", "\"zero1\""),
+        ],
+    );
+}
+
+/// PrimeIntellect-ai/prime-rl `examples/advanced/qwen3-30b-a3b/math.toml` (July 2026).
+const PRIME: &str = "seq_len = 32768\n[model]\nname = \"Qwen/Qwen3-30B-A3B-Thinking-2507\"\n[deployment]\ntype = \"multi_node\"\n\
+    num_train_nodes = 2\nnum_infer_nodes = 2\n[monitors.wandb]\nproject = \"a\"\n[trainer.model]\nimpl = \"custom\"\ncp = 2\n\
+    [trainer.model.compile]\n[trainer.model.ac]\nfreq = 1\n[trainer.optim]\ntype = \"muon\"\nlr = 1e-6\n[orchestrator]\n\
+    batch_size = 512\n[inference.vllm]\ntensor_parallel_size = 8\n";
+
+#[test]
+fn prime_rl_is_read() {
+    let launch = check(
+        PRIME,
+        &[
+            ("cluster.devices", "16"),
+            ("cluster.devices_per_node", "8"),
+            ("plan.tensor_parallel", "1"),
+            ("plan.context_parallel", "2"),
+            ("plan.expert_parallel", "8"),
+            ("plan.sequence_length", "32768"),
+            ("plan.global_batch", "512"),
+            ("plan.micro_batch", "1"),
+            ("plan.recompute", "\"full\""),
+            ("plan.optimizer", "\"muon\""),
+            ("plan.offload.activations", "1.0"),
+            ("plan.software", "\"torchtitan-2024-compile\""),
+        ],
+    );
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("optim_cpu_offload"));
+    let off = PRIME
+        .replace("[trainer.model.ac]\nfreq = 1\n", "")
+        .replace("cp = 2\n", "cp = 2\nac = \"None\"\nac_offloading = \"None\"\n");
+    check(&off, &[("plan.recompute", "\"none\""), ("plan.offload.activations", "open")]);
+}
+
+/// Defaults that changed are not stated for files without keys of the later versions.
+#[test]
+fn fine_tuning_with_prime_rl_is_read() {
+    let text = "max_steps = 5\n[model]\nname = \"Qwen/Qwen3-0.6B\"\n[model.lora]\nrank = 8\n[data]\nbatch_size = 4\nseq_len = 1024\n\
+        [optim]\nlr = 1e-5\n";
+    let launch = check(
+        text,
+        &[
+            ("model.name", "\"qwen3-0.6b\""),
+            ("plan.global_batch", "4"),
+            ("plan.micro_batch", "1"),
+            ("plan.sequence_length", "1024"),
+            ("plan.optimizer", "\"lora\""),
+            ("plan.lora_rank", "8"),
+            ("plan.expert_parallel", "1"),
+            ("plan.recompute", "open"),
+            ("plan.software", "open"),
+            ("cluster.devices", "open"),
+        ],
+    );
+    assert_eq!(remarks(&launch, RemarkKind::Unknown), "");
 }
