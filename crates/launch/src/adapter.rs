@@ -5,6 +5,7 @@
 
 use crate::fields::Fields;
 use crate::{Draft, RemarkKind};
+use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{FrozenWeights, LoraTarget, LoraTargets, Optimizer, Plan};
 use std::collections::BTreeSet;
 
@@ -159,6 +160,8 @@ pub(crate) enum Names {
     Peft,
     /// Megatron's: queries, keys and values are one matrix, and so are gate and up.
     Megatron,
+    /// Megatron-Bridge's `CanonicalLoRA`: adapters of the parts of these matrices.
+    Canonical,
 }
 
 /// Each target with the names that cover its weights, PEFT's and Megatron's.
@@ -182,6 +185,45 @@ const NAMES: [(LoraTarget, &[&str], &[&str]); 17] = [
     (LoraTarget::MixerOut, &["out_proj"], &["out_proj"]),
 ];
 
+/// Names of the parts of Megatron's fused matrices in `CanonicalLoRA`; `None` for targets that it names as `LoRA` does.
+const fn canonical(target: LoraTarget) -> Option<&'static [&'static str]> {
+    match target {
+        LoraTarget::Query => Some(&["linear_q"]),
+        LoraTarget::Key => Some(&["linear_k"]),
+        LoraTarget::Value => Some(&["linear_v"]),
+        LoraTarget::Gate => Some(&["linear_fc1_gate"]),
+        LoraTarget::Up => Some(&["linear_fc1_up"]),
+        LoraTarget::AllLinear => Some(&[
+            "linear_q",
+            "linear_k",
+            "linear_v",
+            "linear_proj",
+            "linear_fc1_gate",
+            "linear_fc1_up",
+            "linear_fc2",
+        ]),
+        _ => None,
+    }
+}
+
+/// Megatron-Bridge's class for a plan's adapters with its names. `CanonicalLoRA` adapts the parts of fused matrices, of a model that has
+/// all of them, and no fused matrix as a whole.
+pub(crate) fn bridge_class(plan: &Plan, model: &Model) -> (&'static str, &'static str, Names) {
+    let targets = plan.adapters().map(|lora| lora.targets.clone()).unwrap_or_default();
+    let is_plain = model.layer_kinds.iter().all(|layer| {
+        matches!(layer.mixer, Mixer::Attention(_))
+            && matches!(&layer.feed_forward, FeedForward::Dense(mlp) if mlp.gated)
+    });
+    let has = |target: LoraTarget| targets.contains(&target);
+    let is_fused = has(LoraTarget::FusedQkv) || has(LoraTarget::FusedGateUp);
+    let has_parts = targets.iter().any(|target| canonical(*target).is_some());
+    if is_plain && has_parts && !is_fused {
+        ("canonical_lora", "CanonicalLoRA", Names::Canonical)
+    } else {
+        ("lora", "LoRA", Names::Megatron)
+    }
+}
+
 /// The rank of a plan's adapters and the names of their targets, for a writer. `None` if the plan trains all parameters.
 ///
 /// Names of the adapters' modules for a framework. A target without an exact name is covered by several names: such adapters differ in the
@@ -189,8 +231,12 @@ const NAMES: [(LoraTarget, &[&str], &[&str]); 17] = [
 pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static str>)> {
     let lora = plan.adapters()?;
     let mut list: Vec<&'static str> = Vec::new();
-    for (_, peft, megatron) in NAMES.iter().filter(|(target, ..)| lora.targets.contains(target)) {
-        let own = if names == Names::Peft { peft } else { megatron };
+    for (target, peft, megatron) in NAMES.iter().filter(|(target, ..)| lora.targets.contains(target)) {
+        let own = match names {
+            Names::Peft => peft,
+            Names::Megatron => megatron,
+            Names::Canonical => canonical(*target).unwrap_or(megatron),
+        };
         list.extend(own.iter().filter(|name| !list.contains(name)).copied().collect::<Vec<_>>());
     }
     Some((lora.rank, list))
@@ -198,4 +244,4 @@ pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static st
 
 /// The reason for targets that read back as others.
 pub(crate) const LOST_TARGETS: &str =
-    "the framework has no adapter of this shape: module names with the same weights are written";
+    "module names with the same weights are written, whose adapters can differ in shape";

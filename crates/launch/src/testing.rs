@@ -181,6 +181,10 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
         return fail(format!("{} devices became {}", run.cluster.devices, back.cluster.devices));
     }
     let lost: Vec<&str> = written.not_expressed.iter().map(|lost| lost.key.as_str()).collect();
+    let is_unfilled = lost.contains(&"cluster.devices_per_node");
+    if is_unfilled && back.cluster.devices_per_node >= run.cluster.devices_per_node {
+        return fail("full nodes are called unfilled".to_owned());
+    }
     let mut different = differences(&run.plan, &back.plan);
     // A segment as large as a domain is the whole domain.
     let is_same_domain = run.plan.domain(&run.cluster) == back.plan.domain(&back.cluster);

@@ -171,6 +171,7 @@ impl Writer for FlagsWriter {
         }
         let mut not_expressed = lost(&ScriptReader, &text, name, planned, REASONS);
         not_expressed.extend(left_out);
+        not_expressed.extend(unfilled_nodes(planned));
         let written = WrittenFile { name: name.to_owned(), text, version: version::known(version) };
         Written { files: vec![written], not_expressed, refused: Vec::new() }
     }
@@ -264,6 +265,19 @@ fn not_carried(run: &Run) -> Vec<&'static str> {
 /// Processes of a node: as many as it has devices, fewer if the world size is not divisible.
 fn processes_per_node(world: u64, devices: u64) -> u64 {
     (1..=devices.min(world).max(1)).rev().find(|n| world.is_multiple_of(*n)).unwrap_or(1)
+}
+
+/// The warning for devices that do not fill the cluster's nodes: torchrun starts as many processes on every node.
+fn unfilled_nodes(run: &Run) -> Option<Lost> {
+    let (world, node) = (run.plan.world_size(), run.cluster.devices_per_node);
+    let written = processes_per_node(world, node);
+    (written < node.min(world)).then(|| Lost {
+        key: "cluster.devices_per_node".to_owned(),
+        message: format!(
+            "{world} devices do not fill nodes of {node}: {} nodes of {written} are written, which can be slower",
+            world / written
+        ),
+    })
 }
 
 fn data(model: &Model) -> Group {

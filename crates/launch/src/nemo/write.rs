@@ -198,6 +198,7 @@ fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, Strin
     let plan = &run.plan;
     let has = |option: &str| flags.iter().any(|flag| flag.split(' ').next() == Some(option));
     let is_lora = plan.optimizer == Optimizer::Lora;
+    let (module, class, names) = adapter::bridge_class(plan, &run.model);
     let (base, start) = if is_lora { ("_peft_common", "finetune") } else { ("_pretrain_common", "pretrain") };
     let mut out = String::from(
         "# Written by railwright for Megatron-Bridge of August 2026. Start it as `torchrun --nproc_per_node N \
@@ -212,7 +213,7 @@ fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, Strin
     put("import torch\n");
     put("from megatron.bridge import AutoBridge");
     if is_lora {
-        put("from megatron.bridge.peft.lora import LoRA");
+        put(&format!("from megatron.bridge.peft.{module} import {class}"));
     }
     put(&format!("from megatron.bridge.recipes.common import {base}"));
     put("from megatron.bridge.training.comm_overlap import CommOverlapConfig");
@@ -225,9 +226,9 @@ fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, Strin
         "    cfg.model = AutoBridge.from_hf_pretrained(\"{repository}\").to_megatron_provider(load_weights=False)"
     ));
     put(&format!("    cfg.tokenizer.tokenizer_model = \"{repository}\""));
-    if let Some((rank, targets)) = adapter::written(plan, adapter::Names::Megatron) {
+    if let Some((rank, targets)) = adapter::written(plan, names) {
         let names: Vec<String> = targets.iter().map(|name| format!("\"{name}\"")).collect();
-        put(&format!("    cfg.peft = LoRA(dim={rank}, target_modules=[{}])", names.join(", ")));
+        put(&format!("    cfg.peft = {class}(dim={rank}, target_modules=[{}])", names.join(", ")));
     }
     for (option, off) in OFF.iter().filter(|(option, _)| !has(option)) {
         let _ = option;
