@@ -43,7 +43,7 @@ const MAY_BE_LOST: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+    #![proptest_config(railwright_cases::cases(200))]
 
     #[test]
     fn what_is_written_is_read_back(run in testing::run(testing::MODELS, &[])) {

@@ -23,7 +23,7 @@ const RANGES: Ranges = Ranges {
 };
 
 proptest! {
-    #![proptest_config(railwright_cases::cases(96))]
+    #![proptest_config(railwright_cases::cases(200))]
 
     #[test]
     fn recipes_read_back(run in random(RANGES)) {
@@ -68,6 +68,48 @@ proptest! {
             let back = launch.spec.plan.resolve(&run.model, &run.cluster).map_err(|problem| TestCaseError::fail(problem.to_string()))?;
             for key in differences(&run.plan, &back) {
                 prop_assert!(written.not_expressed.iter().any(|lost| lost.key == key), "{}\n{}", key, text);
+            }
+        }
+    }
+}
+
+/// Modules that adapters can have, of which a random run has some.
+const TARGETS: &[&str] = &[
+    "q_proj",
+    "k_proj",
+    "v_proj",
+    "o_proj",
+    "gate_proj",
+    "up_proj",
+    "down_proj",
+    "linear_qkv",
+    "linear_fc1",
+    "all-linear",
+];
+
+proptest! {
+    #![proptest_config(railwright_cases::cases(200))]
+
+    /// Adapters of any modules read back, or are listed as lost.
+    #[test]
+    fn adapters_of_random_modules_read_back(
+        rank in 1_u64..128,
+        targets in prop::sample::subsequence(TARGETS, 1..=4),
+        model in prop::sample::select(MODELS),
+    ) {
+        let settings = [
+            format!("model.name={model}"),
+            "cluster.preset=dgx-h100".to_owned(),
+            "cluster.devices=8".to_owned(),
+            "plan.optimizer=lora".to_owned(),
+            "plan.sharding=fsdp".to_owned(),
+            format!("plan.lora_rank={rank}"),
+            format!("plan.lora_targets={}", targets.join(",")),
+        ];
+        // Not every model has every module.
+        if let Some(run) = resolved(&settings) {
+            for writer in [&LlamaFactoryWriter as &dyn Writer, &AxolotlWriter, &BridgeWriter] {
+                prop_assert_eq!(round_trip(writer, &run), Ok(()), "{} {:?}", writer.name(), targets);
             }
         }
     }
