@@ -285,5 +285,11 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
             command.line,
         ));
     }
-    Ok((document, unknown, script.open))
+    let mut undecided = script.open;
+    let module = command.words.windows(2).find(|pair| pair[0].text == "-m").map(|pair| &pair[1]);
+    if let Some(module) = module.filter(|module| !module.text.starts_with("verl.")) {
+        let why = "is not verl's own program: what it trains and its step can differ from these settings";
+        undecided.push((module.line, module.text.clone(), why.to_owned()));
+    }
+    Ok((document, unknown, undecided))
 }

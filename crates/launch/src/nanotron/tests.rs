@@ -26,6 +26,14 @@ fn remarks(launch: &Launch, kind: RemarkKind) -> Vec<String> {
 const LLAMA: &str = include_str!("../../tests/fixtures/nanotron/llama.yaml");
 const EXPERTS: &str = include_str!("../../tests/fixtures/nanotron/qwen_moe.yaml");
 
+/// Arcana-2236/nanotron `config_llama_350m_mudam.yaml`: a mode of an optimizer may hold more states.
+#[test]
+fn unknown_settings_of_an_optimizer_are_listed() {
+    let text = LLAMA.replace("    name: adamW\n", "    name: muon\n    muon_mode: adam_preconditioned\n");
+    assert_ne!(text, LLAMA);
+    assert!(remarks(&read(&text), RemarkKind::Unknown).iter().any(|remark| remark.contains("muon_mode")));
+}
+
 #[test]
 fn a_llama_is_read() {
     let launch = read(LLAMA);

@@ -11,6 +11,9 @@ use crate::fields::Fields;
 use railwright_spec::model::by_name;
 use railwright_spec::plan::{ContextKind, Sharding};
 
+/// Samples in a step of all devices. Published batches have at most tens of thousands; more than this are tokens.
+const MOST_SAMPLES: u64 = 1 << 17;
+
 /// The model by name. Dimensions without a name leave it open: they do not show its architecture.
 pub(super) fn model(fields: &mut Fields<'_>) {
     let key = "model.name";
@@ -162,6 +165,11 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
         fields.set("plan.micro_batch", &samples, &path);
     }
     let global = count(fields, "plan.global_batch", names::GLOBAL_BATCH);
+    if let Some((path, _)) = global.iter().find(|(_, samples)| *samples > MOST_SAMPLES) {
+        // OLMo-core's `GLOBAL_BATCH_SIZE`.
+        open(fields, "plan.global_batch", path, "counts tokens, judged by its size");
+    }
+    let global = global.filter(|(_, samples)| *samples <= MOST_SAMPLES);
     // Without a micro-batch of a device, some programs count the steps of all devices.
     let counts = !paths(fields, names::MICRO_BATCH).is_empty();
     let steps = counts.then(|| count(fields, "plan.micro_batches", names::ACCUMULATION)).flatten();

@@ -217,3 +217,12 @@ fn keys_are_shown_as_they_stand() {
     assert!(shown.iter().any(|source| source.contains("$(cat length)")), "{shown:?}");
     assert!(shown.iter().all(|source| !source.contains("$$")), "{shown:?}");
 }
+
+/// allenai/OLMo-core `OLMo2-7B-long-context.py`: the batch counts tokens.
+#[test]
+fn a_batch_of_tokens_is_no_batch_of_samples() {
+    let text = TUNED.to_owned() + "global_batch_size: 4194304\n";
+    let read = launch(&text);
+    check(&read, &[("plan.global_batch", "open"), ("plan.sequence_length", "2048")]);
+    assert!(has(&read, RemarkKind::Unresolved, "4194304"), "{:?}", read.remarks);
+}

@@ -11,7 +11,7 @@ use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::narrow::pure;
 use crate::{Format, Launch, RemarkKind, adapter, document};
-use Meaning::{Ignored, Read};
+use Meaning::{Ignored, Lost, Read};
 use allocation::{Allocation, Engine};
 use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
@@ -39,6 +39,7 @@ const KNOWN: &[Known] = &[
     ("actor.megatron.recompute_num_layers", Read),
     ("train_dataset.batch_size", Read),
     ("train_dataset.max_length", Read),
+    ("train_dataset.type", Read),
     ("gconfig.n_samples", Read),
     ("gconfig.max_new_tokens", Read),
     ("cluster.n_gpus_per_node", Read),
@@ -53,7 +54,10 @@ const KNOWN: &[Known] = &[
     ("actor.experiment_name", Ignored),
     ("actor.trial_name", Ignored),
     ("actor.init_from_scratch", Ignored),
-    ("actor.is_critic", Ignored),
+    (
+        "actor.is_critic",
+        Lost(&["false"], "a head of one output is estimated as that of the vocabulary, an upper bound"),
+    ),
     ("actor.disable_dropout", Ignored),
     ("actor.attn_impl", Ignored),
     ("actor.lora_alpha", Ignored),
@@ -188,18 +192,28 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
         let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
+    let kind = "train_dataset.type";
     let path = "train_dataset.batch_size";
+    let pairs = fields.word(kind).filter(|word| matches!(word.as_str(), "rw" | "dpo"));
+    if let Some(word) = &pairs {
+        let message = format!(
+            "`{word}` trains on pairs: samples of a batch are open, and a reward's head and references are not modelled"
+        );
+        fields.remark(RemarkKind::NotModelled, kind, message);
+        let (source, line) = fields.source(path);
+        fields.draft.leave_open("plan.global_batch", &source, line, "counts pairs");
+        fields.take(path);
+    }
     let samples = if is_rl { fields.count("gconfig.n_samples").unwrap_or(1) } else { 1 };
     let updates_path = "actor.ppo_n_minibatches";
     let updates = if is_rl { fields.count(updates_path) } else { Some(1) };
-    if let Some(prompts) = fields.count(path) {
+    if let Some(prompts) = fields.count(path).filter(|_| pairs.is_none()) {
         let all = prompts.saturating_mul(samples);
-        match updates.filter(|&n| n > 0 && all.is_multiple_of(n)) {
-            Some(updates) => fields.set("plan.global_batch", &(all / updates), path),
-            None => {
-                let message = "the updates of a batch (`ppo_n_minibatches`) are not set, or do not divide it: the batch is open";
-                fields.remark(RemarkKind::Unresolved, path, message);
-            }
+        if let Some(updates) = updates.filter(|&n| n > 0 && all.is_multiple_of(n)) {
+            fields.set("plan.global_batch", &(all / updates), path);
+        } else {
+            let message = "the updates of a batch (`ppo_n_minibatches`) are not set, or do not divide it: the batch is open";
+            fields.remark(RemarkKind::Unresolved, path, message);
         }
     }
     let (tokens_path, count_path) = ("actor.mb_spec.max_tokens_per_mb", "actor.mb_spec.n_mbs");
@@ -253,7 +267,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     let path = "actor.optimizer.type";
     match fields.word(path).as_deref() {
         None | Some("adam") => {
-            fields.default("plan.optimizer", &Optimizer::Adam, "AReaL trains with Adam by default")
+            fields.default("plan.optimizer", &Optimizer::Adam, "AReaL trains with Adam by default");
         }
         Some("sgd") => fields.set("plan.optimizer", &Optimizer::Sgd, path),
         Some("adam_bf16") => {
@@ -321,7 +335,11 @@ fn megatron(fields: &mut Fields<'_>) {
             fields.set("plan.recompute", &Recompute::Full { layers }, path);
         }
         _ => {
-            fields.remark(RemarkKind::Unresolved, path, "recompute of single modules is not read: it is open")
+            fields.remark(
+                RemarkKind::Unresolved,
+                path,
+                "recompute of single modules is not read: it is open",
+            );
         }
     }
 }

@@ -227,7 +227,7 @@ fn experts(fields: &mut Fields<'_>, is_later: bool) {
     match (dense, is_later || fields.is_auto(path), island) {
         (Some(true), ..) => fields.default(key, &1_u64, "a model without experts"),
         (Some(false), true, Some(island)) => {
-            fields.default(key, &island.min(8), "prime-rl's `ep = \"auto\"`")
+            fields.default(key, &island.min(8), "prime-rl's `ep = \"auto\"`");
         }
         _ => fields.draft.leave_open(key, "", None, why),
     }
@@ -245,9 +245,11 @@ fn formats(fields: &mut Fields<'_>, is_later: bool) {
     };
     if own_word.as_deref() == Some("bfloat16") {
         pure(fields, &own, DataType::Bf16, reduce_format);
+    } else if fields.document.get(&reduce).is_some() {
+        fields.set("plan.precision.gradient_reduce", &reduce_format, &reduce);
     } else {
-        let path = if fields.document.get(&reduce).is_some() { reduce } else { own };
-        fields.set("plan.precision.gradient_reduce", &reduce_format, &path);
+        let why = "prime-rl reduces gradients in float32 by default";
+        fields.default("plan.precision.gradient_reduce", &reduce_format, why);
     }
     let path = at("quantization.type");
     match fields.word(&path).as_deref() {

@@ -264,6 +264,33 @@ fn areal_is_read() {
     );
 }
 
+/// inclusionAI/AReaL `examples/alignment/hhrlhf_rw.yaml`: a batch of pairs is no batch of samples.
+#[test]
+fn pairs_of_areal_are_not_counted_as_samples() {
+    let text = "allocation_mode: d8p1t1\nmodel:\n  path: Qwen/Qwen2.5-7B\n  is_critic: true\n  backend: fsdp\n  optimizer:\n    lr: 2e-5\n\
+        train_dataset:\n  batch_size: 256\n  type: rw\n";
+    let launch = check(
+        text,
+        &[("cluster.devices", "8"), ("plan.global_batch", "open"), ("model.name", "\"qwen2.5-7b\"")],
+    );
+    let found = remarks(&launch, RemarkKind::NotModelled);
+    assert!(found.contains("pairs") && found.contains("a head of one output"), "{found}");
+}
+
+/// A recipe beside verl starts a program of its own.
+#[test]
+fn a_program_beside_verl_is_reported() {
+    let text = VERL.replace("verl.trainer.main_ppo", "recipe.dance_grpo.main_dance");
+    let Some(Ok(launch)) = read_any(&text, "f") else { panic!("not read") };
+    assert!(
+        remarks(&launch, RemarkKind::Unresolved).contains("recipe.dance_grpo.main_dance"),
+        "{:?}",
+        launch.remarks
+    );
+    let Some(Ok(own)) = read_any(VERL, "f") else { panic!("not read") };
+    assert!(!remarks(&own, RemarkKind::Unresolved).contains("main_ppo"), "{:?}", own.remarks);
+}
+
 /// PrimeIntellect-ai/prime-rl `examples/advanced/qwen3-30b-a3b/math.toml` (July 2026).
 const PRIME: &str = "seq_len = 32768\n[model]\nname = \"Qwen/Qwen3-30B-A3B-Thinking-2507\"\n[deployment]\ntype = \"multi_node\"\n\
     num_train_nodes = 2\nnum_infer_nodes = 2\n[monitors.wandb]\nproject = \"a\"\n[trainer.model]\nimpl = \"custom\"\ncp = 2\n\

@@ -216,10 +216,10 @@ mod tests {
 
     #[test]
     fn policies_that_place_each_tensor_are_read() {
+        use RecomputeModule::{Activation, CoreAttention, Mlp, Moe, Norm};
         let full = Some(Recompute::Full { layers: None });
-        use RecomputeModule::{CoreAttention, Mlp, Moe, Norm};
         let projections = Some(only(&[Norm, CoreAttention, Mlp, Moe]));
-        let dots = Some(only(&[Norm, RecomputeModule::Activation]));
+        let dots = Some(only(&[Norm, Activation]));
         for (cell, policy, offload) in [
             ("custom: layer inputs offloaded, rest rematerialised", &full, Some(Offload::All)),
             ("custom: host offload of layer inputs, qkv and out proj", &projections, Some(Offload::All)),

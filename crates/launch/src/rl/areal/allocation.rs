@@ -104,12 +104,11 @@ fn part(text: &str) -> Option<Part> {
     let expert = experts.as_ref().map_or_else(|| of(&all, 'e'), |list| of(list, 'e')).unwrap_or(1);
     let pipeline = of(&all, 'p').unwrap_or(1);
     let engine = match engine {
-        "fsdp" => Engine::Fsdp,
         "megatron" => Engine::Megatron,
         "sglang" | "vllm" | "cpu" | "eval" => Engine::Generation,
         // Without a name: AReaL takes Megatron where FSDP has no such dimension.
         "" if pipeline > 1 || expert > 1 => Engine::Megatron,
-        "" => Engine::Fsdp,
+        "fsdp" | "" => Engine::Fsdp,
         _ => Engine::Other,
     };
     if all.is_empty() && engine != Engine::Generation {
