@@ -60,7 +60,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> bool {
     true
 }
 
-/// The rank with its key: by a clear name, or `r` and `rank` beside other keys of adapters.
+/// The rank with its key: by a clear name, or `r` and `rank` next to other keys of adapters.
 fn rank(fields: &mut Fields<'_>, entries: &[Entry]) -> Option<(String, u64)> {
     let parent = |path: &str| path.rsplit_once('.').map_or(String::new(), |(parent, _)| parent.to_owned());
     let beside: Vec<String> = entries.iter().map(|entry| parent(&entry.path)).collect();

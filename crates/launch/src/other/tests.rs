@@ -176,7 +176,7 @@ fn variables_in_python_are_read_and_code_is_not() {
 const TUNED: &str = "model: meta-llama/Llama-3.1-8B\nper_device_train_batch_size: 2\nmax_seq_length: 2048\noptim: adamw_8bit\n\
     learning_rate: 1e-5\n";
 
-/// `r` is a rank only beside other keys of adapters, and full fine-tuning is stated only without any.
+/// `r` is a rank only next to other keys of adapters, and full fine-tuning is stated only without any.
 #[test]
 fn adapters_are_never_full_fine_tuning() {
     check(&launch(TUNED), &[("plan.optimizer", "\"adam\""), ("plan.lora_rank", "open")]);

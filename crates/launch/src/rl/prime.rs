@@ -60,7 +60,7 @@ pub(super) fn is_one(text: &str) -> bool {
 pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let mut document = document::toml(text, file).map_err(|problem| vec![problem])?;
     let kind = kind(text).unwrap_or(Kind::Tuning);
-    // Fields of all parts, which one part may set anew.
+    // Fields of all parts, which one part may set again.
     let shared = [("model.name", "trainer.model.name"), ("seq_len", "trainer.model.seq_len")];
     for entry in &mut document.entries {
         if kind == Kind::Rl {

@@ -277,7 +277,7 @@ fn pairs_of_areal_are_not_counted_as_samples() {
     assert!(found.contains("pairs") && found.contains("a head of one output"), "{found}");
 }
 
-/// A recipe beside verl starts a program of its own.
+/// A recipe outside of verl starts a program of its own.
 #[test]
 fn a_program_beside_verl_is_reported() {
     let text = VERL.replace("verl.trainer.main_ppo", "recipe.dance_grpo.main_dance");

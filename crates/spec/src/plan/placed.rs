@@ -93,12 +93,13 @@ impl Placed {
         Some(Self::inputs(Memory::Device).with(tensors, *memory))
     }
 
-    /// The first named policy of MaxText on the device that recomputes the same.
+    /// The first named policy of MaxText on the device that recomputes exactly the same.
     pub fn name_of(recompute: &Recompute) -> Option<&'static str> {
         let on_device = NAMED.iter().filter(|(.., memory)| *memory == Memory::Device);
+        let is_same = |policy: &Self| policy.recompute() == *recompute && policy.approximations().is_empty();
         on_device
             .map(|(name, ..)| *name)
-            .find(|name| Self::named(name).is_some_and(|policy| policy.recompute() == *recompute))
+            .find(|name| Self::named(name).is_some_and(|policy| is_same(&policy)))
     }
 
     fn keeps(&self, tensor: LayerTensor) -> bool {
