@@ -5,7 +5,6 @@ use crate::pricing::Pricing;
 use crate::{Refused, Resolved};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
-use railwright_spec::problem::Warning;
 use serde::Serialize;
 
 /// An estimate with the defaults of unspecified settings.
@@ -25,7 +24,7 @@ pub struct Estimated {
 
 /// Estimates step time, memory and cost of a run.
 pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, Refused> {
-    let Resolved { run, warnings, mut chosen, spec } = resolved;
+    let Resolved { run, mut chosen, spec, .. } = resolved;
     let machine = match pricing.machine(&run.cluster)? {
         None => Machine::new(&run.cluster),
         Some((machine, remark)) => {
@@ -33,23 +32,9 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
             machine
         }
     };
-    let mut estimate =
-        estimate_on(&machine, &run.model, &run.cluster, &run.plan, &EstimateOptions::of(&run))?;
-    merge(&mut estimate.warnings, warnings);
+    let estimate = estimate_on(&machine, &run.model, &run.cluster, &run.plan, &EstimateOptions::of(&run))?;
     let open_features = open_features(&run, &spec.plan, &machine, estimate.step_time);
     Ok(Estimated { estimate, chosen, software_is_inferred: run.software_origin.is_open(), open_features })
-}
-
-/// Adds warnings of the estimate to those of the plan, without duplicates.
-fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
-    /// Warnings of the plan that the estimate repeats with figures.
-    const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
-    for warning in more {
-        let other = SAME.iter().find(|(plan, _)| *plan == warning.id).map(|(_, estimate)| *estimate);
-        if !warnings.iter().any(|known| known.id == warning.id || Some(known.id.as_str()) == other) {
-            warnings.push(warning);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -323,8 +323,7 @@ fn kinds(asked: &dyn Question, goal: &Goal, batch: &Batch) -> Vec<Machine> {
             cluster,
             &setting.run.training,
             goal,
-            batch.sequences,
-            batch.sequence_length,
+            (&setting.spec.plan, batch.sequences, batch.sequence_length),
             peak(setting),
         );
         // A deadline limits the range of sizes, so half steps are affordable; without one the range is wide.

@@ -87,7 +87,7 @@ pub fn of_evaluation(
     let stages = stages::table(costing, evaluation, &memory);
     let communication = communication::table(costing, evaluation);
     let provenance = provenance::foundations(costing, evaluation, &communication);
-    let money = money::money(model, cluster, plan, options, total);
+    let money = money::money(model, cluster, plan, options, total)?;
     let mut estimate = Estimate {
         model: identity::model(model),
         cluster: identity::cluster(cluster),
@@ -110,6 +110,7 @@ pub fn of_evaluation(
     estimate.why = explain::all(costing, evaluation, &estimate);
     let mut warnings = warnings::all(costing, &estimate);
     warnings.append(&mut estimate.warnings);
+    warnings::with_plan(&mut warnings, railwright_spec::plan::warnings(model, cluster, plan));
     estimate.warnings = warnings;
     Ok(estimate)
 }

@@ -3,9 +3,9 @@
 //! MFU compares these with the peak; HFU compares the executed arithmetic, recompute included. Sources differ by up to 12% on an 8B model
 //! at 8k tokens through the attention term alone, so the convention is always given.
 
-use crate::program::attended_length;
+use crate::program::{attended_by_documents, attended_length};
 use railwright_spec::model::{Layer, Mixer, Model, Span, Usage};
-use railwright_spec::plan::{Lora, Plan};
+use railwright_spec::plan::{Lora, Plan, PlanSpec};
 use railwright_spec::quantity::Flop;
 use serde::Serialize;
 
@@ -31,7 +31,21 @@ pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) ->
     attending(model, sequence_length, sequence_length as f64, convention)
 }
 
-/// The same, with attention over `attended` tokens: those of a document if sequences are packed.
+/// FLOPs of forward and backward for one token of a sequence, with the specified packing of documents: before a plan exists. Excludes
+/// recompute and the savings of LoRA.
+pub fn of_spec(model: &Model, spec: &PlanSpec, sequence_length: u64, convention: Convention) -> Flop {
+    let attended = match convention {
+        Convention::CausalAttention => attended_by_documents(
+            sequence_length,
+            spec.document_length,
+            spec.document_length_cv.unwrap_or_default(),
+        ),
+        Convention::FullAttention => sequence_length as f64,
+    };
+    attending(model, sequence_length, attended, convention)
+}
+
+/// The same as [`per_token`], with attention over `attended` tokens: those of a document if sequences are packed.
 fn attending(model: &Model, sequence_length: u64, attended: f64, convention: Convention) -> Flop {
     let layer = |kind: usize| forward(&model.layer_kinds[kind], sequence_length, attended, convention);
     let layers: f64 = model.layers.iter().map(|&kind| layer(kind)).sum();

@@ -9,7 +9,7 @@ pub use prices::{DatedPrice, electricity_price};
 
 use crate::goodput::run::{Availability, Failures, availability};
 use railwright_spec::cluster::Cluster;
-use railwright_spec::problem::Warning;
+use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, KilowattHours, Seconds, Watts};
 use railwright_spec::run::{Cost, Run, Training};
 use serde::Serialize;
@@ -117,12 +117,16 @@ pub fn tokens_for_dollars(
 }
 
 /// The bill of a run with this step time. `None` without a token budget.
-pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
-    let tokens = run.training.tokens?;
+///
+/// # Errors
+///
+/// Contradictory checkpoint settings of the run.
+pub fn bill(run: &Run, step_time: Seconds) -> Result<Option<Bill>, Problem> {
+    let Some(tokens) = run.training.tokens else { return Ok(None) };
     let mut warnings = Vec::new();
     let steps = steps(tokens, run.plan.tokens_per_step());
     let productive = step_time * steps;
-    let Availability { share: availability, failures, warning } = availability(run);
+    let Availability { share: availability, failures, warning } = availability(run)?;
     warnings.extend(warning);
     let calendar = calendar_time(productive, availability);
     let hours = device_hours(run.cluster.devices, calendar);
@@ -144,7 +148,7 @@ pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
     let electricity_price = prices::electricity(&run.cost);
     let power = facility_power(&run.cluster, &run.cost);
     let energy = energy(power, calendar);
-    Some(Bill {
+    Ok(Some(Bill {
         tokens,
         steps,
         productive,
@@ -159,7 +163,7 @@ pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
         electricity: electricity_price.amount * energy.get(),
         electricity_price,
         warnings,
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod tests;
 
 pub(crate) use ends::{embedding, embedding_exchanges, head, head_exchanges};
 pub(crate) use exchanges::layer as exchanges;
-pub(crate) use mixer::attended_length;
+pub(crate) use mixer::{attended_by_documents, attended_length};
 pub(crate) use operation::{Exchange, Kernel, Operation, Overlap, Turn};
 
 use crate::costing::Costing;

@@ -48,6 +48,7 @@ impl Reader for TorchtuneReader {
         let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
         let open = document::interpolate(&mut document);
         let mut fields = Fields::new(Format::Torchtune, file, text, document);
+        fields.draft.front_end("torchtune");
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::matters(path)) {
             let message = format!("cannot be resolved, so it is open: {why}");
             let source = format!("{path}: {value}");

@@ -156,6 +156,8 @@ const SHARES: u32 = 16;
 /// Solves a plan. Fails if it cannot be priced.
 pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
     let machine = Machine::new(cluster);
+    // A run with activations in host memory accepts them there.
+    let options = &Options { offload: options.offload || plan.offload.activations > 0.0, ..options.clone() };
     let trial = Trial { model, cluster, machine: &machine, options };
     let bare = bare(plan);
     let costing = Costing::new(model, cluster, &bare, &machine)?;
@@ -181,12 +183,12 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     let by_stage =
         if options.uniform { None } else { by_stage(&trial, &choices, &bare, &split, &rooms, limit)? };
     let gap = by_stage.as_ref().map_or(0.0, |(_, gap)| *gap);
-    let best = match (by_stage.map(|(variant, _)| variant), &uniform) {
-        (Some(best), Some(other)) if other.step_time < best.step_time => Some(other.clone()),
-        (Some(best), _) => Some(best),
-        (None, uniform) => uniform.clone(),
-    };
     let given = (*plan != none.plan && *plan != full.plan).then(|| trial.variant(plan)).transpose()?;
+    // The solver's shares of offload are sixteenths, so a given share may be the only one that fits, or a faster one.
+    let own =
+        given.clone().filter(|given| given.fits && !(options.uniform && plan.stage_recompute.is_some()));
+    let found = [by_stage.map(|(variant, _)| variant), uniform.clone(), own];
+    let best = found.into_iter().flatten().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()));
     let stages = match &best {
         Some(best) => trial.stages(&none, &full, best)?,
         None => Vec::new(),

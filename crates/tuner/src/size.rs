@@ -94,6 +94,8 @@ pub struct Row {
     pub in_time: bool,
     /// True if its rent is within the budget.
     pub in_budget: bool,
+    /// True if a smaller number of the same machine takes no longer.
+    pub is_wasted: bool,
 }
 
 impl Row {
@@ -233,6 +235,7 @@ impl Sizing {
             in_time: self.goal.deadline.is_none_or(|deadline| bill.calendar <= deadline),
             in_budget: self.goal.budget.is_none_or(|budget| bill.rent.is_some_and(|rent| rent <= budget)),
             bill,
+            is_wasted: false,
         };
         let at = self.rows.partition_point(|r| (r.machine, r.devices) < (machine, devices));
         self.rows.insert(at, row);
@@ -272,6 +275,12 @@ impl Sizing {
 /// efficiency only decreases, so one number that divides badly does not end scaling.
 fn compare(rows: &mut [Row], machine: usize) {
     let of_machine = |row: &&mut Row| row.machine == machine;
+    let mut soonest: Option<Seconds> = None;
+    for row in rows.iter_mut().filter(of_machine) {
+        let calendar = row.bill.calendar;
+        row.is_wasted = soonest.is_some_and(|soonest| soonest <= calendar);
+        soonest = Some(soonest.map_or(calendar, |soonest| soonest.min(calendar)));
+    }
     let mut hull: Vec<(f64, f64, Seconds, Option<Dollars>)> = Vec::new();
     for row in rows.iter().filter(|row| row.machine == machine) {
         let next = (row.devices as f64, row.tokens_per_second, row.bill.calendar, row.bill.rent);

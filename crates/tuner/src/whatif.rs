@@ -25,7 +25,6 @@ pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
 use apply::{Changed, Refusal, apply};
 use railwright_calculator::memory::Fit;
 use railwright_spec::problem::{Problem, Warning};
-use railwright_spec::run::Run;
 use serde::Serialize;
 use summary::{Priced, difference};
 
@@ -140,9 +139,7 @@ impl WhatIf {
 /// Compares a run with changes. Fails if the run before cannot be priced, and with all problems of invalid changes. A change that makes the
 /// run impossible is an outcome.
 pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Vec<Problem>> {
-    let Run { model, cluster, plan, .. } = baseline.run;
-    let warnings = railwright_spec::plan::warnings(model, cluster, plan);
-    let unchanged = Changed { run: baseline.run.clone(), slow: Vec::new(), warnings };
+    let unchanged = Changed { run: baseline.run.clone(), slow: Vec::new(), warnings: Vec::new() };
     let before = price::price(&unchanged, baseline.network).map_err(|problem| vec![problem])?;
     let run = |change: &Change| one(baseline, &before, change);
     let (mut alone, mut wrong) = (Vec::new(), Vec::new());
@@ -159,7 +156,7 @@ pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, V
     let rivals = Change::together(changes).err();
     let interaction = together.as_ref().and_then(|together| interaction::of(&alone, together));
     Ok(WhatIf {
-        model: model.name.clone(),
+        model: baseline.run.model.name.clone(),
         before: before.summary,
         warnings: before.warnings,
         alone,

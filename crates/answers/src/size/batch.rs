@@ -92,14 +92,13 @@ impl Batch {
                     if asked.has_devices() {
                         return typed;
                     }
-                    let run = &setting.run;
+                    let (run, run_spec) = (&setting.run, &setting.spec);
                     let reach = reach(
                         &run.model,
                         &run.cluster,
                         &run.training,
                         goal,
-                        u64::MAX,
-                        sequence_length,
+                        (&run_spec.plan, u64::MAX, sequence_length),
                         peak(setting),
                     );
                     if goal.deadline.is_some() { reach.to / 4 } else { 0 }

@@ -5,6 +5,7 @@ use crate::money::{Bill, bill};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 
@@ -15,8 +16,10 @@ pub(super) fn money(
     plan: &Plan,
     options: &EstimateOptions,
     step: Seconds,
-) -> Option<Bill> {
-    options.training.tokens?;
+) -> Result<Option<Bill>, Problem> {
+    if options.training.tokens.is_none() {
+        return Ok(None);
+    }
     let run = Run {
         model: model.clone(),
         cluster: cluster.clone(),

@@ -36,6 +36,18 @@ pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     list
 }
 
+/// Adds the warnings of the plan. Of duplicates, the estimate's is kept, because it has the figures.
+pub(super) fn with_plan(list: &mut Vec<Warning>, of_plan: Vec<Warning>) {
+    /// Warnings of the plan that the estimate repeats with figures.
+    const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
+    for warning in of_plan {
+        let other = SAME.iter().find(|(plan, _)| *plan == warning.id).map(|(_, estimate)| *estimate);
+        if !list.iter().any(|known| known.id == warning.id || Some(known.id.as_str()) == other) {
+            list.push(warning);
+        }
+    }
+}
+
 fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
 }

@@ -142,6 +142,22 @@ pub struct Goodput {
     pub published: Vec<Scaled>,
 }
 
+/// Rejects a stall longer than its checkpoint: the pause is a part of the time until the checkpoint is restorable.
+pub(super) fn check_stall(stall: Option<Seconds>, checkpoint: Seconds) -> Result<(), Problem> {
+    match stall.filter(|stall| *stall > checkpoint) {
+        None => Ok(()),
+        Some(stall) => {
+            let (stall, checkpoint) = (human::seconds(stall), human::seconds(checkpoint));
+            Err(Problem::new(format!(
+                "a stall of {stall} is longer than the checkpoint, which takes {checkpoint}"
+            ))
+            .hint(format!(
+                "use at most {checkpoint}, or omit it if training pauses for the whole checkpoint"
+            )))
+        }
+    }
+}
+
 fn refused(flag: &str, message: impl Into<String>) -> Problem {
     Problem::new(message).in_file(flag)
 }
@@ -191,9 +207,7 @@ impl Question {
         time("--mtbf", self.mtbf, 1.0)?;
         time("--checkpoint-time", Some(self.checkpoint), 0.0)?;
         time("--checkpoint-stall", self.stall, 0.0)?;
-        if self.stall.is_some_and(|stall| stall > self.checkpoint) {
-            return Err(refused("--checkpoint-stall", "longer than the checkpoint takes"));
-        }
+        check_stall(self.stall, self.checkpoint).map_err(|problem| problem.in_file("--checkpoint-stall"))?;
         time("--interval", self.interval, 1e-3)?;
         time("--detection-time", self.detection, 0.0)?;
         time("--restart-time", self.restart, 0.0)?;

@@ -3,13 +3,13 @@
 //! Responsible for: the bytes of a checkpoint, and the share of the calendar for `estimate`, `size`, `search` and `network design`. A
 //! checkpoint time is never assumed: without one, the share is the run's setting.
 
-use super::answer::{Assumed, Question, goodput};
+use super::answer::{Assumed, Question, check_stall, goodput};
 use super::rates::Counts;
 use super::write_time;
 use crate::memory::moment_bytes;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
-use railwright_spec::problem::Warning;
+use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::{Run, Writing};
 use serde::Serialize;
@@ -71,9 +71,13 @@ pub fn checkpoint_bytes(model: &Model, plan: &Plan) -> Bytes {
 }
 
 /// The share of the calendar with progress of a run: its setting, or the goodput under failures.
-pub fn availability(run: &Run) -> Availability {
+///
+/// # Errors
+///
+/// A checkpoint stall longer than the checkpoint.
+pub fn availability(run: &Run) -> Result<Availability, Problem> {
     let Some(checkpoints) = run.training.checkpoints else {
-        return Availability { share: run.training.availability, failures: None, warning: None };
+        return Ok(Availability { share: run.training.availability, failures: None, warning: None });
     };
     let (checkpoint, checkpoint_bytes) = match checkpoints.writing {
         Writing::Time(time) => (time, None),
@@ -83,9 +87,10 @@ pub fn availability(run: &Run) -> Availability {
         }
     };
     let counts = Counts::of_cluster(&run.cluster);
-    // A stall longer than the checkpoint ends with it.
-    let stall = checkpoints.stall.map(|stall| if stall < checkpoint { stall } else { checkpoint });
-    match goodput(&Question { stall, ..Question::new(counts, checkpoint) }) {
+    check_stall(checkpoints.stall, checkpoint)
+        .map_err(|problem| problem.at_key("training.checkpoint_stall"))?;
+    let question = Question { stall: checkpoints.stall, ..Question::new(counts, checkpoint) };
+    Ok(match goodput(&question) {
         Ok(answer) => {
             let (lowest, highest) = answer
                 .range
@@ -105,7 +110,7 @@ pub fn availability(run: &Run) -> Availability {
             let message = format!("{}; calendar and cost are lower bounds", problem.message);
             Availability { share: LEAST, failures: None, warning: Some(Warning::new("no-progress", message)) }
         }
-    }
+    })
 }
 
 #[cfg(test)]

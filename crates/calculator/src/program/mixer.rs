@@ -67,15 +67,19 @@ fn sparse(span: Span, top_k: u64) -> Span {
     }
 }
 
-/// Tokens of the document of a token, on average over tokens. Packed documents attend only to themselves, like separate short sequences
-/// of this length.
+/// Tokens of the document of a token, on average over tokens.
+pub(crate) fn attended_length(plan: &Plan) -> f64 {
+    attended_by_documents(plan.sequence_length, plan.document_length, plan.document_length_cv)
+}
+
+/// Tokens of the document of a token, on average over tokens, for documents with this mean length and coefficient of variation. Packed
+/// documents attend only to themselves, like separate short sequences of this length.
 ///
 /// `sum(d^2) / sum(d) = mean (1 + cv^2)`: a document of length `d` has `d` tokens, so long documents have more weight than in the mean.
 /// Documents end at the sequence, which bounds the result.
-pub(crate) fn attended_length(plan: &Plan) -> f64 {
-    let sequence = plan.sequence_length as f64;
-    let variation = 1.0 + plan.document_length_cv * plan.document_length_cv;
-    plan.document_length.map_or(sequence, |mean| (mean as f64 * variation).min(sequence))
+pub(crate) fn attended_by_documents(sequence_length: u64, mean: Option<u64>, variation: f64) -> f64 {
+    let sequence = sequence_length as f64;
+    mean.map_or(sequence, |mean| (mean as f64 * (1.0 + variation * variation)).min(sequence))
 }
 
 /// Attention of the whole sequence for the heads of one rank. Context parallelism divides its time: balanced rings and gathers divide the

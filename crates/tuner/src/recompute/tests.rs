@@ -280,3 +280,28 @@ fn offload_is_used_where_it_costs_less() {
     let (without, with) = (of(false), of(true));
     assert!(with.step_time <= without.step_time && with.fits, "{with:?} {without:?}");
 }
+
+/// A run that already offloads may keep doing so: no answer excludes its own row.
+#[test]
+fn a_run_that_offloads_and_fits_is_an_answer() {
+    let (model, mut cluster, plan) = run("llama-3-8b", 8, 2, Schedule::OneForwardOneBackward, 8, 131_072);
+    let mut given = Plan { recompute: Recompute::Full { layers: None }, ..plan.clone() };
+    given.offload.activations = 0.9;
+    let full = solve(&model, &cluster, &plan, &Options::default()).expect("priced").full.memory;
+    let mut only_offloaded = 0;
+    for part in 70..130 {
+        cluster.accelerator.memory = full * (f64::from(part) / 100.0);
+        for uniform in [false, true] {
+            let options = Options { uniform, ..Options::default() };
+            let answer = solve(&model, &cluster, &given, &options).expect("priced");
+            let own = answer.given.expect("differs from both");
+            let best = answer.best.filter(|best| best.fits);
+            assert!(
+                !own.fits || best.is_some_and(|best| best.step_time <= own.step_time),
+                "{part} {uniform}"
+            );
+            only_offloaded += u32::from(own.fits && !answer.full.fits);
+        }
+    }
+    assert!(only_offloaded > 0);
+}

@@ -29,6 +29,22 @@ impl Counts {
         }
     }
 
+    /// These numbers under a restriction: bounds are intersected with them, and a list replaces them. `None` if bounds leave no number.
+    pub fn narrowed(&self, restriction: Self) -> Option<Self> {
+        let Self::Between(low, high) = restriction else { return Some(restriction) };
+        let narrowed = match self {
+            Self::Between(least, most) => Self::Between(low.max(*least), high.min(*most)),
+            Self::Listed(list) => {
+                Self::Listed(list.iter().copied().filter(|n| (low..=high).contains(n)).collect())
+            }
+        };
+        let is_empty = match &narrowed {
+            Self::Between(least, most) => least > most,
+            Self::Listed(list) => list.is_empty(),
+        };
+        (!is_empty).then_some(narrowed)
+    }
+
     /// The numbers to try, from the suggested ones.
     pub fn of(&self, suggested: impl IntoIterator<Item = u64>) -> Vec<u64> {
         match self {
@@ -70,6 +86,16 @@ mod tests {
         assert_eq!(Counts::Between(2, 8).of([1, 2, 4, 8, 16]), [2, 4, 8]);
         assert_eq!(Counts::Listed(vec![3, 5]).of([1, 2]), [3, 5]);
         assert!(Counts::ANY.is_open() && !Counts::Between(1, u64::MAX).is_open());
+    }
+
+    #[test]
+    fn bounds_stay_within_what_is_allowed() {
+        let single = Counts::Between(1, 1);
+        assert_eq!(single.narrowed(Counts::Between(1, 8)), Some(single.clone()));
+        assert_eq!(single.narrowed(Counts::Between(2, 8)), None);
+        assert_eq!(single.narrowed(Counts::Listed(vec![2])), Some(Counts::Listed(vec![2])));
+        assert_eq!(Counts::Listed(vec![1, 4]).narrowed(Counts::Between(2, 8)), Some(Counts::Listed(vec![4])));
+        assert_eq!(Counts::Listed(Vec::new()).narrowed(Counts::Between(1, 2)), None);
     }
 
     #[test]

@@ -38,8 +38,9 @@ pub const DIMENSIONS: [&str; 23] = [
 ];
 
 impl Space {
-    /// Narrows a dimension (with or without the prefix `plan.`) to a list (`1,2,4`), bounds (`2..8`, `..8`, `2..`) or one value. Listed
-    /// numbers are tried even if the search would not suggest them.
+    /// Narrows a dimension (with or without the prefix `plan.`) to a list (`1,2,4`), bounds (`2..8`, `..8`, `2..`) or one value. Bounds
+    /// stay within what the software supports. Listed values are tried even if the search would not suggest them, as a fixed setting is;
+    /// an estimate warns of those that the software lacks.
     pub fn restrict(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let key = key.strip_prefix("plan.").unwrap_or(key);
         let place = |problem: Problem| problem.at_key(format!("plan.{key}"));
@@ -49,7 +50,18 @@ impl Space {
                 Problem::new("the plan already sets this value").hint("remove one of the two"),
             ));
         }
-        let numbers = |slot: &mut Counts| counts(text).map(|read| *slot = read);
+        let software = self.base.software.clone();
+        let numbers = |slot: &mut Counts| {
+            let narrowed = slot.narrowed(counts(text)?).ok_or_else(|| {
+                Problem::new(format!(
+                    "the range {} has no value that {software} and the model allow",
+                    shorten(text)
+                ))
+                .hint("list values to try them nevertheless, as in `2,4`, or add --unlimited")
+            })?;
+            *slot = narrowed;
+            Ok(())
+        };
         let result = match key {
             "tensor_parallel" => numbers(&mut self.tensor),
             "pipeline_parallel" => numbers(&mut self.pipeline),
@@ -235,6 +247,24 @@ mod tests {
         assert!(problem.hint.expect("a hint").contains("1f1b"));
         let problem = space.restrict("tensor_paralel", "2").expect_err("unknown");
         assert!(problem.hint.expect("a hint").contains("tensor_parallel"));
+    }
+
+    /// A range never adds what the framework lacks; a list does, as a fixed setting, and `--unlimited` lifts the limits.
+    #[test]
+    fn a_range_stays_within_the_framework() {
+        let torchtune = PlanSpec { software: Some("torchtune-2024".into()), ..PlanSpec::default() };
+        let mut limited = space(&torchtune);
+        limited.restrict("tensor_parallel", "1..8").expect("includes 1");
+        assert!(limited.tensor.allows(1) && !limited.tensor.allows(2));
+        let problem = limited.restrict("pipeline_parallel", "2..4").expect_err("no pipeline there");
+        assert!(problem.message.contains("torchtune-2024"), "{problem:?}");
+        limited.restrict("pipeline_parallel", "2,4").expect("listed");
+        assert!(limited.pipeline.allows(2));
+        let model = model::by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        let mut open = Space::unlimited(&torchtune, &model, &cluster).expect("a space");
+        open.restrict("pipeline_parallel", "2..4").expect("every choice");
+        assert!(open.pipeline.allows(4));
     }
 
     #[test]

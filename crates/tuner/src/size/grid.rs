@@ -4,10 +4,11 @@
 //! and its neighbour that does not. Does not price.
 
 use super::{Goal, Machine, Row};
-use railwright_calculator::model_flop::{Convention, per_token};
+use railwright_calculator::model_flop::{Convention, of_spec};
 use railwright_calculator::money::devices_for_deadline;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
+use railwright_spec::plan::PlanSpec;
 use railwright_spec::quantity::FlopPerSecond;
 use railwright_spec::run::Training;
 
@@ -29,14 +30,14 @@ const BYTES_PER_PARAMETER: f64 = 16.0;
 /// Maximum cluster size; there are no measurements near it.
 const LARGEST: u64 = 262_144;
 
-/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most a replica per sequence.
+/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most a replica per sequence. The batch has
+/// `sequences` of `sequence_length` tokens, packed as specified.
 pub fn reach(
     model: &Model,
     cluster: &Cluster,
     training: &Training,
     goal: &Goal,
-    sequences: u64,
-    sequence_length: u64,
+    (specified, sequences, sequence_length): (&PlanSpec, u64, u64),
     peak: FlopPerSecond,
 ) -> Reach {
     let unit = cluster.devices_per_node.max(1);
@@ -48,7 +49,7 @@ pub fn reach(
     let fewest = up((held * adapters).ceil().max(1.0) as u64);
     let most = up(fewest.max(unit).saturating_mul(sequences.max(1)).min(LARGEST));
     let per_second = peak * GUESSED_MFU;
-    let one = per_token(model, sequence_length, Convention::REPORTED);
+    let one = of_spec(model, specified, sequence_length, Convention::REPORTED);
     let rate = per_second.get() / one.get();
     let wanted = goal
         .deadline

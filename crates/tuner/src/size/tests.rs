@@ -128,3 +128,31 @@ fn numbers_below_what_does_not_fit_are_not_tried() {
     // All specified numbers are tried.
     assert_eq!(drive(false).1, [8, 16, 24, 32, 64, 128]);
 }
+
+/// A number of devices that trains no sooner than a smaller one is marked in the answer, so every front end has it.
+#[test]
+fn sizes_that_take_as_long_as_a_smaller_one_are_wasted() {
+    let mut sizing = Sizing::new(goal(None, None), vec![machine(&[16, 32, 64, 128])], false);
+    let (fast, slow) = (llama(64), llama(16));
+    for (devices, estimate) in [(16, &slow), (32, &slow), (64, &fast), (128, &slow)] {
+        sizing.answer(Question { machine: 0, devices }, estimate);
+    }
+    let wasted: Vec<u64> =
+        sizing.finish().rows.iter().filter(|row| row.is_wasted).map(|row| row.devices).collect();
+    assert_eq!(wasted, [32, 128]);
+}
+
+/// Attention within short documents takes fewer FLOPs, so fewer devices are expected to meet the same deadline.
+#[test]
+fn packed_documents_need_fewer_devices_for_a_deadline() {
+    let model = by_name("llama-3-8b").expect("known");
+    let cluster = cluster::by_name("dgx-h100", 8).expect("known");
+    let training = Training { tokens: Some(1e12), availability: 1.0, checkpoints: None };
+    let to = |document_length| {
+        let plan = PlanSpec { document_length, ..PlanSpec::default() };
+        let peak = railwright_spec::quantity::FlopPerSecond::from_tera(989.0);
+        reach(&model, &cluster, &training, &goal(Some(30.0), None), (&plan, 1 << 16, 131_072), peak).to
+    };
+    let (whole, packed) = (to(None), to(Some(512)));
+    assert!((packed as f64) < whole as f64 * 0.6, "{packed} {whole}");
+}

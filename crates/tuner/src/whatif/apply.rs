@@ -11,7 +11,7 @@ use super::price;
 use crate::flows::OnTopology;
 use railwright_calculator::defaults;
 use railwright_spec::cluster::{Cluster, accelerator_by_name, preset_names};
-use railwright_spec::plan::{validate, warnings};
+use railwright_spec::plan::validate;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{ModelSpec, Run, RunSpec, Value};
 
@@ -232,9 +232,8 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     if !problems.is_empty() {
         return Err(Refusal::Impossible(problems));
     }
-    let mut warnings = warnings(&model, &cluster, &plan);
-    warnings.extend(dropped);
-    Ok((Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() }, warnings))
+    let run = Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() };
+    Ok((run, dropped.into_iter().collect()))
 }
 
 /// The cluster with its calibration file. The baseline's calibration does not apply to another accelerator: the catalogue's values are used

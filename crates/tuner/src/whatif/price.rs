@@ -11,7 +11,7 @@ use railwright_calculator::evaluate::{evaluate_with, seen_from};
 use railwright_calculator::schedule::Workspace;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Plan;
-use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
@@ -34,25 +34,12 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     let estimate = of_evaluation(&costing, &evaluation, &EstimateOptions::of(run))?;
     let seen = |stage| parts(&tree(&costing, &seen_from(&costing, &evaluation, stage)));
     Ok(Priced {
-        summary: summarise(run, &estimate),
+        summary: summarise(run, &estimate)?,
         stages: (0..evaluation.busy.len()).map(seen).collect(),
         critical_stage: evaluation.critical_stage,
-        warnings: doubts(estimate.warnings, &changed.warnings),
+        warnings: [estimate.warnings, changed.warnings.clone()].concat(),
         notes,
     })
-}
-
-/// Warnings of estimate and plan. Of duplicates, the estimate's is kept, because it has the figures.
-fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
-    const SAME: (&str, &str) = ("tensor-parallel-leaves-domain", "tensor-parallel-across-domains");
-    for warning in plan {
-        let is_reported =
-            |known: &Warning| known.id == warning.id || (warning.id == SAME.0 && known.id == SAME.1);
-        if !estimate.iter().any(is_reported) {
-            estimate.push(warning.clone());
-        }
-    }
-    estimate
 }
 
 /// The disturbance with an additional slow member: in its place, or in the place with the largest effect on the step.

@@ -4,7 +4,7 @@ use railwright_calculator::estimate::{Estimate, Interval, Part};
 use railwright_calculator::memory::Fit;
 use railwright_calculator::model_flop::Convention;
 use railwright_calculator::money::bill;
-use railwright_spec::problem::Warning;
+use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
 use railwright_spec::run::Run;
 use serde::Serialize;
@@ -121,14 +121,18 @@ pub(super) struct Priced {
 }
 
 /// Summarizes the estimate of a run.
-pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
+///
+/// # Errors
+///
+/// Contradictory checkpoint settings of the run.
+pub fn summarise(run: &Run, estimate: &Estimate) -> Result<Summary, Problem> {
     let mut budget = run.clone();
     budget.training.tokens = Some(run.training.tokens.unwrap_or(TRILLION));
-    let bill = bill(&budget, estimate.step_time);
+    let bill = bill(&budget, estimate.step_time)?;
     let trained = bill.as_ref().map_or(TRILLION, |bill| bill.steps * run.plan.tokens_per_step() as f64);
     let rent = bill.as_ref().and_then(|bill| bill.rent);
     let utilisation = estimate.efficiency.mfu(Convention::REPORTED).unwrap_or_default();
-    Summary {
+    Ok(Summary {
         plan: estimate.plan_summary.clone(),
         accelerator: estimate.cluster.accelerator_name.clone(),
         devices: estimate.cluster.devices,
@@ -147,7 +151,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
         rent: rent.filter(|_| run.training.tokens.is_some()),
         calendar: bill.map(|bill| bill.calendar).filter(|_| run.training.tokens.is_some()),
         parts: parts(&estimate.time),
-    }
+    })
 }
 
 /// Families of compute and dimensions of exposed communication individually, other parts unchanged.

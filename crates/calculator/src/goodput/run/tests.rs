@@ -31,6 +31,7 @@ fn the_checkpoint_of_bloom_has_the_published_size() {
 #[test]
 fn a_run_has_the_goodput_of_its_parts() {
     let usual = run(BLOOM, &[]);
+    let availability = |run: &Run| super::availability(run).expect("sound");
     assert_eq!((availability(&usual).share, availability(&usual).failures), (1.0, None));
     let timed = run(BLOOM, &["training.checkpoint_time=\"60 s\"", "training.checkpoint_stall=\"5 s\""]);
     let counts = Counts { devices: 384, hosts: 48, nics: 384 };
@@ -50,4 +51,32 @@ fn a_run_has_the_goodput_of_its_parts() {
     let found = availability(&hopeless);
     assert_eq!(found.warning.map(|warning| warning.id), Some("no-progress".into()));
     assert!(found.share <= 1e-3);
+}
+
+/// One rule for both: a stall that is longer than its checkpoint is a contradiction, and not a shorter stall.
+#[test]
+fn a_stall_longer_than_the_checkpoint_is_refused_as_by_goodput() {
+    let counts = Counts { devices: 384, hosts: 48, nics: 384 };
+    for (checkpoint, stall, is_possible) in [(60.0, 60.0, true), (60.0, 61.0, false)] {
+        let of_run = run(
+            BLOOM,
+            &[
+                &format!("training.checkpoint_time=\"{checkpoint} s\""),
+                &format!("training.checkpoint_stall=\"{stall} s\""),
+            ],
+        );
+        let question =
+            Question { stall: Some(Seconds::new(stall)), ..Question::new(counts, Seconds::new(checkpoint)) };
+        assert_eq!(goodput(&question).is_ok(), is_possible);
+        let found = availability(&of_run);
+        assert_eq!(found.is_ok(), is_possible);
+        assert_eq!(crate::money::bill(&of_run, Seconds::new(20.0)).is_ok(), is_possible);
+        if let Err(problem) = found {
+            assert_eq!(problem.message, goodput(&question).expect_err("contradictory").message);
+        }
+    }
+    // The storage writes the checkpoint in a minute.
+    let stored =
+        run(BLOOM, &["training.storage_bandwidth=\"41 GB/s\"", "training.checkpoint_stall=\"90 s\""]);
+    assert!(availability(&stored).is_err());
 }

@@ -213,7 +213,7 @@ fn priced(
     });
     let layouts = layouts.collect();
     let is_complete = classes.is_complete();
-    let site = on_run::site(&setting.run, &prices, arguments.years);
+    let site = on_run::site(&setting.run, &prices, arguments.years)?;
     let device_price = site.device_price.map_or_else(
         || {
             format!(

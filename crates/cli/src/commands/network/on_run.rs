@@ -106,11 +106,11 @@ pub(super) fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64
 }
 
 /// Cost and power of the rest of the cluster of a run.
-pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Site {
+pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Result<Site, Problem> {
     let cluster = &run.cluster;
     let price = prices.device(&cluster.accelerator.id);
     let electricity = run.cost.electricity_price;
-    Site {
+    Ok(Site {
         accelerator: cluster.accelerator.id.clone(),
         device_price: price.map(|price| price.dollars),
         device_price_source: price.map(|p| format!("{}: {}", p.date, p.dollars_source)).unwrap_or_default(),
@@ -122,6 +122,6 @@ pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Site {
         power_usage_effectiveness: cluster.host.power_usage_effectiveness,
         tokens_per_second: None,
         tokens: run.training.tokens,
-        availability: railwright_calculator::goodput::run::availability(run).share,
-    }
+        availability: railwright_calculator::goodput::run::availability(run)?.share,
+    })
 }

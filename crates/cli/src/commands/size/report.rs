@@ -279,20 +279,12 @@ impl Answered {
 
     /// Sizes that take as long as a smaller one of the same machines.
     fn wasted(&self) -> Vec<String> {
-        let rows = &self.sized.rows;
-        let is_wasted = |row: &Row| {
-            rows.iter().any(|smaller| {
-                smaller.machine == row.machine
-                    && smaller.devices < row.devices
-                    && smaller.bill.calendar <= row.bill.calendar
-            })
-        };
         let several = self.sized.machines.len() > 1;
         let named = |row: &Row| {
             let machine = if several { format!(" of {}", self.machine(row)) } else { String::new() };
             format!("{}{machine}", human::whole(row.devices))
         };
-        rows.iter().filter(|row| is_wasted(row)).map(named).collect()
+        self.sized.rows.iter().filter(|row| row.is_wasted).map(named).collect()
     }
 
     fn stop(&self, stop: &Stop) -> String {
