@@ -98,6 +98,11 @@ export async function drawn(page) {
   })
 }
 
+/** In the page: back to where everything starts, as the contrast check scrolls to what it decides. */
+function toTop() {
+  for (const one of document.querySelectorAll('*')) if (one.scrollTop || one.scrollLeft) one.scrollTo({ top: 0, left: 0, behavior: 'instant' })
+}
+
 /** Pictures of one fragment in light and dark, and axe on each; the wide ones, on which nothing is checked, with RAILWRIGHT_WIDE=1. */
 export async function pictures({ browser, url, fragment, name, ready }) {
   const violations = []
@@ -107,6 +112,7 @@ export async function pictures({ browser, url, fragment, name, ready }) {
     await ready(view)
     for (const scheme of ['light', 'dark']) {
       await view.page.emulateMedia({ colorScheme: scheme })
+      await view.page.evaluate(toTop)
       await view.settled()
       const shown = await view.page.evaluate(() => document.documentElement.dataset.theme)
       check(shown === scheme, `${name}: the page is ${shown}, the system ${scheme}`)
