@@ -100,7 +100,8 @@ export async function drawn(page) {
 
 /** In the page: back to where everything starts, as the contrast check scrolls to what it decides. */
 function toTop() {
-  for (const one of document.querySelectorAll('*')) if (one.scrollTop || one.scrollLeft) one.scrollTo({ top: 0, left: 0, behavior: 'instant' })
+  for (const one of document.querySelectorAll('*'))
+    if (one.scrollTop || one.scrollLeft) one.scrollTo({ top: 0, left: 0, behavior: 'instant' })
 }
 
 /** Pictures of one fragment in light and dark, and axe on each; the wide ones, on which nothing is checked, with RAILWRIGHT_WIDE=1. */

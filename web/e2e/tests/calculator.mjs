@@ -34,16 +34,14 @@ async function cards(browser, url) {
   const view = await openPage(browser, url, { fragment: TOO_LARGE })
   await view.page.waitForSelector('.headline .value')
   await view.settled()
-  const wide = await view.page
-    .locator('.headline')
-    .evaluateAll((all) =>
-      all
-        .filter((card) => {
-          const padding = parseFloat(getComputedStyle(card).paddingRight)
-          return card.querySelector('.value').getBoundingClientRect().right > card.getBoundingClientRect().right - padding + 1
-        })
-        .map((card) => card.textContent),
-    )
+  const wide = await view.page.locator('.headline').evaluateAll((all) =>
+    all
+      .filter((card) => {
+        const padding = parseFloat(getComputedStyle(card).paddingRight)
+        return card.querySelector('.value').getBoundingClientRect().right > card.getBoundingClientRect().right - padding + 1
+      })
+      .map((card) => card.textContent),
+  )
   check(wide.length === 0, `wider than their cards: ${wide.join('; ')}`)
   await view.close()
 }
