@@ -41,8 +41,9 @@ const FIRST = {
   tokens: '15.6T',
 }
 
-/** Milliseconds without changes before `memory` is called, so that the key figures are first. */
-const REST = 90
+/** Milliseconds without changes before `memory` and `values` are called. A slider moves on every 100 ms or so: their answers, of which
+ * memory is half a megabyte, would come between its moves and the key figures. */
+const REST = 250
 
 /** Settings that only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
