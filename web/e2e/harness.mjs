@@ -50,6 +50,9 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
     const to = request.url()
     if (!to.startsWith(url) && !/^(data|blob):/.test(to)) errors.push(`a request left the page's address: ${to}`)
   })
+  const flying = new Set()
+  page.on('request', (request) => flying.add(request))
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => flying.delete(request))
   await page.goto(`${url}${fragment}`)
   return {
     page,
@@ -58,7 +61,7 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
     shot: (name, options = {}) => page.screenshot({ path: join(artifacts, `${name}.png`), ...options }),
     /** Violations of axe's rules, as lines; contrast that axe leaves undecided is decided by the colours in the page. */
     axe: async () => {
-      await page.evaluate(axeSource)
+      if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
       const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations', 'incomplete'] }))
       const undecided = found.incomplete
         .filter((one) => one.id === 'color-contrast')
@@ -69,10 +72,16 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
       )
       return [...violations, ...faint]
     },
-    /** Waits until no question is on its way. */
+    /** Waits until what has changed is drawn, no question is on its way, and no part of the page is marked busy. */
     settled: async () => {
-      await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'), null, { timeout: 15_000 })
-      await page.waitForTimeout(60)
+      const until = performance.now() + 60_000
+      for (;;) {
+        await drawn(page)
+        const busy = await page.evaluate(() => document.querySelector('[aria-busy=true]')?.className ?? null)
+        if (busy === null && flying.size === 0) return
+        const open = [...flying].map((request) => request.url().split('/').at(-1)).join(', ')
+        check(performance.now() < until, `the page is busy after a minute: ${busy ?? ''} ${open}`)
+      }
     },
     close: async () => {
       await context.close()
@@ -82,23 +91,40 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
   }
 }
 
+/** Waits for three frames: the view is drawn, its effects have run, and what they changed is drawn, however slow the machine is. */
+export async function drawn(page) {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame += 1) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+  })
+}
+
+/** In the page: back to where everything starts, as the contrast check scrolls to what it decides. */
+function toTop() {
+  for (const one of document.querySelectorAll('*'))
+    if (one.scrollTop || one.scrollLeft) one.scrollTo({ top: 0, left: 0, behavior: 'instant' })
+}
+
 /** Pictures of one fragment in light and dark, and axe on each; the wide ones, on which nothing is checked, with RAILWRIGHT_WIDE=1. */
 export async function pictures({ browser, url, fragment, name, ready }) {
   const violations = []
   for (const size of Object.keys(widths)) {
     if (size === 'wide' && process.env.RAILWRIGHT_WIDE !== '1') continue
+    const view = await openPage(browser, url, { fragment, size })
+    await ready(view)
     for (const scheme of ['light', 'dark']) {
-      const view = await openPage(browser, url, { fragment, size, scheme })
-      await ready(view)
+      await view.page.emulateMedia({ colorScheme: scheme })
+      await view.page.evaluate(toTop)
       await view.settled()
+      const shown = await view.page.evaluate(() => document.documentElement.dataset.theme)
+      check(shown === scheme, `${name}: the page is ${shown}, the system ${scheme}`)
       await view.shot(`${name}-${size}-${scheme}`, { fullPage: true })
       if (size !== 'wide') violations.push(...(await view.axe()).map((line) => `${size} ${scheme}: ${line}`))
       if (size === 'phone') {
         const over = await view.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
         check(over <= 0, `${name}: the page is ${over} px wider than a phone`)
       }
-      await view.close()
     }
+    await view.close()
   }
   check(violations.length === 0, `${name}: accessibility:\n  ${[...new Set(violations)].join('\n  ')}`)
 }

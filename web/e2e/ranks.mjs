@@ -1,10 +1,13 @@
 // Traces of many ranks from the fixture's two, as xtask/peers/ranks/replicate.py makes them: pairs of tensor parallelism, one of them slow.
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { repository } from './harness.mjs'
 
 const SOURCE = join(repository, 'fixtures/traces/megatron_tp2_v100')
+
+/** Time of change of all files: the server keeps nothing of files that have just changed. */
+const OLD = new Date(0)
 
 /** Writes one file for each rank into a folder. */
 export function manyRanks(folder, ranks) {
@@ -27,7 +30,10 @@ export function manyRanks(folder, ranks) {
         .replaceAll('@members@', `[${members.join(', ')}]`)
         .replace('"@rank@"', String(rank))
         .replace('"@groups@"', JSON.stringify(groups))
-      writeFileSync(join(folder, `rank${rank}.pt.trace.json.gz`), gzipSync(own, { level: 1 }))
+      const file = join(folder, `rank${rank}.pt.trace.json.gz`)
+      writeFileSync(file, gzipSync(own, { level: 1 }))
+      utimesSync(file, OLD, OLD)
     }
   }
+  utimesSync(folder, OLD, OLD)
 }

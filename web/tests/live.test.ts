@@ -1,6 +1,6 @@
 // Answers of changing questions: an old answer under a refusal is dimmed, and a question that takes too long goes on as a job.
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { Follower } from '../src/api/live'
+import { Follower, type Live, sameDrawn } from '../src/api/live'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -10,6 +10,23 @@ async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 100 && !holds(); tries++) await new Promise((resolve) => setTimeout(resolve, 5))
   expect(holds()).toBe(true)
 }
+
+describe('an answer for charts', () => {
+  const live: Live<number> = { answer: 1, outcome: 'yes', commandLine: '', notes: [], problems: [], loading: false, stale: false, of: 'a' }
+  const drawn = (next: Live<number> | null) => sameDrawn<number, Live<number> | null>(live, next)
+
+  it('is not drawn again for a question on its way', () => {
+    expect(drawn({ ...live, loading: true })).toBe(live)
+  })
+
+  it('is drawn again for another answer, and dimmed when it is that of an older question', () => {
+    for (const change of [{ answer: 2 }, { stale: true }, { problems: [{ message: 'no' }] }, { notes: ['x'] }]) {
+      const next = { ...live, ...change }
+      expect(drawn(next)).toBe(next)
+    }
+    expect(drawn(null)).toBe(null)
+  })
+})
 
 describe('a question', () => {
   it('that is refused dims the answer of the one before, and the next answer is not dimmed', async () => {

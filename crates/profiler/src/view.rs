@@ -28,7 +28,7 @@ pub struct Tables {
 impl Tables {
     /// The shipped tables.
     pub fn shipped() -> Self {
-        Self { communication: NameTable::shipped().clone(), kernels: KernelTable::shipped() }
+        Self { communication: NameTable::shipped().clone(), kernels: KernelTable::shipped().clone() }
     }
 }
 

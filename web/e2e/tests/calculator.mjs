@@ -8,7 +8,7 @@ const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batc
 const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
 
 export default async function ({ browser, url }) {
-  const steps = { opens, sliders, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
+  const steps = { opens, cards, sliders, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
   // RAILWRIGHT_STEPS=picks,drops runs these alone, without the pictures.
   const wanted = process.env.RAILWRIGHT_STEPS?.split(',')
   for (const [name, step] of Object.entries(steps)) if (!wanted || wanted.includes(name)) await step(browser, url)
@@ -19,13 +19,32 @@ export default async function ({ browser, url }) {
   await pictures({
     browser,
     url,
-    fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8',
+    fragment: TOO_LARGE,
     name: 'calculator-too-large',
     ready,
   })
 }
 
 const headline = (page, title) => page.locator('.headline', { hasText: title }).locator('.value').first().innerText()
+
+const TOO_LARGE = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8'
+
+/** Long numbers, such as minutes with seconds, stay in their cards. */
+async function cards(browser, url) {
+  const view = await openPage(browser, url, { fragment: TOO_LARGE })
+  await view.page.waitForSelector('.headline .value')
+  await view.settled()
+  const wide = await view.page.locator('.headline').evaluateAll((all) =>
+    all
+      .filter((card) => {
+        const padding = parseFloat(getComputedStyle(card).paddingRight)
+        return card.querySelector('.value').getBoundingClientRect().right > card.getBoundingClientRect().right - padding + 1
+      })
+      .map((card) => card.textContent),
+  )
+  check(wide.length === 0, `wider than their cards: ${wide.join('; ')}`)
+  await view.close()
+}
 
 async function opens(browser, url) {
   const view = await openPage(browser, url)

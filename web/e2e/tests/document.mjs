@@ -33,7 +33,6 @@ export default async ({ browser, url }) => {
     const view = await openPage(browser, url, { fragment })
     await view.page.waitForSelector(ready, { timeout: 60_000 })
     await view.settled()
-    await view.page.waitForTimeout(600)
     await view.page.keyboard.press('Shift+R')
     check((await view.axe()).length === 0, `report dialog: ${await view.axe()}`)
     await view.page.getByRole('textbox', { name: 'Title' }).fill(`Report of ${name}`)

@@ -1,6 +1,6 @@
 // axe and the widths of a screen for every view, desk and tab, in light and dark, with everything open that can be folded.
 import { join } from 'node:path'
-import { check, openPage, repository } from '../harness.mjs'
+import { check, drawn, openPage, repository } from '../harness.mjs'
 
 const FIXTURES = join(repository, 'fixtures')
 const TRACES = join(FIXTURES, 'traces/generated_torch215_gloo_pp2dp2')
@@ -34,13 +34,12 @@ export default async ({ browser, url }) => {
     for (const place of PLACES) {
       const name = `${place.replace(TRACES, '…')} ${size} ${scheme}`
       await page.evaluate((to) => (location.hash = to), `#/${place}`)
-      await page.waitForTimeout(250)
       await view.settled().catch(() => wrong.push(`${name}: busy`))
       await page
         .waitForFunction(() => !document.querySelector('.skeleton'), null, { timeout: 60_000 })
         .catch(() => wrong.push(`${name}: grey`))
       await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => (one.open = true)))
-      await page.waitForTimeout(100)
+      await drawn(page)
       wrong.push(...(await view.axe()).map((line) => `${name}: ${line}`))
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (over > 0) wrong.push(`${name}: ${over} px wider than the screen`)

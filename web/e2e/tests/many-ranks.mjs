@@ -16,8 +16,6 @@ export default async ({ browser, binary }) => {
     let server
     try {
       manyRanks(folder, ranks)
-      // Files that have just changed are not kept by the server.
-      await new Promise((resolve) => setTimeout(resolve, 2_500))
       server = await startServer(binary, [folder])
       await job(browser, server.url, ranks)
     } finally {

@@ -1,7 +1,7 @@
 // Answers of changing questions: a new question starts with each change of the arguments, the old answer is kept meanwhile, and an older
 // answer never replaces a newer one. There is no queue: of several waiting questions only the newest is sent.
 import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
 import { askPatiently } from './jobs'
 import { unuse, use, usedOnce } from './used'
@@ -196,6 +196,20 @@ export function useFollow<T>(command: string, question: () => Arguments | null, 
     }
   }, [follower])
   return follower.state
+}
+
+/** The same object until something drawn of an answer changes. A question on its way changes only `loading`. */
+export function sameDrawn<T, L extends Live<T> | null>(before: L, next: L): L {
+  if (before === null || next === null) return next
+  const keys = ['answer', 'outcome', 'commandLine', 'notes', 'problems', 'stale', 'of'] as const
+  return keys.every((key) => before[key] === next[key]) ? before : next
+}
+
+/** An answer for charts, which are not drawn again for a question on its way. */
+export function useDrawn<T, L extends Live<T> | null>(live: L): L {
+  const drawn = useRef(live)
+  drawn.current = sameDrawn<T, L>(drawn.current, live)
+  return drawn.current
 }
 
 /** Answer to a constant question. */

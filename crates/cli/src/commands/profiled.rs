@@ -125,7 +125,7 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
     if let Some(path) = &reading.families {
         let mine =
             KernelTable::parse(&input::read(path, TABLE_LIMIT)?).map_err(|problem| problem.in_file(path))?;
-        tables.kernels = mine.before(tables.kernels);
+        tables.kernels = mine.before(&tables.kernels);
     }
     if let Some(path) = &reading.kernels {
         let mine =

@@ -1,6 +1,7 @@
 // The settings: model, cluster and plan as sliders, steppers and choices with the valid values listed by the program. Each setting is auto,
 // with its resolved value, or set by the user with a reset.
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/answers'
 import { report } from '../../api/report'
 import * as format from '../../charts/format'
@@ -33,22 +34,33 @@ export function Controls(props: Props) {
   const { estimate } = props
   const shown = estimate !== null || props.valid.size > 0
   const fixed = report !== null
+  const { models, clusters, accelerators } = props
+  const [model, cluster] = [text.model ?? '', text.cluster ?? '']
+  const [modelName, clusterName] = [estimate?.model.name, estimate?.cluster.name]
+  // Hundreds of options, which a moving slider does not change.
+  const modelPicker = useMemo(() => <ModelPicker models={models} value={model} name={modelName} />, [models, model, modelName])
+  const clusterPicker = useMemo(
+    () => (
+      <Combobox
+        label={texts.cluster}
+        value={cluster}
+        options={clusterOptions(clusters, accelerators)}
+        placeholder={clusterName ?? texts.aSystemOrAnAccelerator}
+        onChoose={(chosen) => choose('cluster', chosen)}
+        disabled={fixed}
+      />
+    ),
+    [clusters, accelerators, cluster, clusterName],
+  )
   return (
     <form class="controls" aria-label={texts.run} onSubmit={(event) => event.preventDefault()}>
       <fieldset disabled={fixed}>
         <Section title={texts.model}>
-          <ModelPicker models={props.models} value={text.model ?? ''} name={estimate?.model.name} />
+          {modelPicker}
           <ModelLine estimate={estimate} />
         </Section>
         <Section title={texts.cluster}>
-          <Combobox
-            label={texts.cluster}
-            value={text.cluster ?? ''}
-            options={clusterOptions(props.clusters, props.accelerators)}
-            placeholder={estimate?.cluster.name ?? texts.aSystemOrAnAccelerator}
-            onChoose={(cluster) => choose('cluster', cluster)}
-            disabled={fixed}
-          />
+          {clusterPicker}
           {shown && (
             <Degree name="gpus" label={texts.devices} about={texts.acceleratorsThatTheRunUses} {...props} wide format={format.count} />
           )}
@@ -211,22 +223,30 @@ function Plan(props: Props) {
 function Degree(props: Props & { name: keyof Degrees; label: string; about: string; wide?: boolean; format?: (value: number) => string }) {
   const text = edited.value
   // The data-parallel size follows: one set for other devices would contradict them.
-  const follows = text.dp ? { dp: undefined } : {}
-  return (
-    <Stepper
-      label={props.label}
-      about={props.about}
-      wide={props.wide}
-      format={props.format}
-      own={text[props.name] !== undefined}
-      onAuto={() => set({ [props.name]: undefined, ...follows })}
-      value={degreesOf(text, props.estimate)[props.name]}
-      values={numbersOf(props.valid, props.name)}
-      onChange={(next, final) => set({ [props.name]: String(next), ...follows }, final ? 'push' : 'replace')}
-      blame={props.refused && lastSet.value.includes(props.name)}
-      disabled={report !== null}
-    />
-  )
+  const hasReplicas = text.dp !== undefined && text.dp !== ''
+  const own = text[props.name] !== undefined
+  const value = degreesOf(text, props.estimate)[props.name]
+  const values = useMemo(() => numbersOf(props.valid, props.name), [props.valid, props.name])
+  const blame = props.refused && lastSet.value.includes(props.name)
+  // While one slider moves, the other steppers stay as they are.
+  return useMemo(() => {
+    const follows = hasReplicas ? { dp: undefined } : {}
+    return (
+      <Stepper
+        label={props.label}
+        about={props.about}
+        wide={props.wide}
+        format={props.format}
+        own={own}
+        onAuto={() => set({ [props.name]: undefined, ...follows })}
+        value={value}
+        values={values}
+        onChange={(next, final) => set({ [props.name]: String(next), ...follows }, final ? 'push' : 'replace')}
+        blame={blame}
+        disabled={report !== null}
+      />
+    )
+  }, [hasReplicas, own, value, values, blame, props.label, props.about, props.wide, props.format])
 }
 
 function Section(props: { title: string; note?: string; children: ComponentChildren }) {

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import './calculator.css'
 import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry, ValidValues } from '../../api/answers'
 import type { Arguments, Problem } from '../../api/ask'
-import { type Live, askOnce, useFollow } from '../../api/live'
+import { type Live, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
@@ -41,8 +41,9 @@ const FIRST = {
   tokens: '15.6T',
 }
 
-/** Milliseconds without changes before `memory` is called, so that the key figures are first. */
-const REST = 90
+/** Milliseconds without changes before `memory` and `values` are called. A slider moves on every 100 ms or so: their answers, of which
+ * memory is half a megabyte, would come between its moves and the key figures. */
+const REST = 250
 
 /** Settings that only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
@@ -76,24 +77,37 @@ export default function Calculator() {
   const two = runB.value !== null
   const shownB = two ? b.answer : null
   const edit = editing.value === 'b' ? b : a
-  const accelerators = acceleratorsOf(catalogue.clusters, catalogue.accelerators)
+  const accelerators = useMemo(() => acceleratorsOf(catalogue.clusters, catalogue.accelerators), [catalogue])
+  // Signals that the settings read draw them again by themselves: a question on its way does not.
+  const estimate = edit.answer ?? a.answer
+  const isRefused = edit.problems.length > 0
+  const controls = useMemo(
+    () => (
+      <Controls
+        estimate={estimate}
+        models={catalogue.models}
+        clusters={catalogue.clusters}
+        accelerators={accelerators}
+        valid={valid}
+        refused={isRefused}
+      />
+    ),
+    [estimate, catalogue, accelerators, valid, isRefused],
+  )
+  const toolbar = useMemo(
+    () => <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />,
+    [a.answer, shownB, a.commandLine, b.commandLine],
+  )
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
       <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>
         {railOpen ? texts.closeTheSettings : texts.changeTheRun}
       </button>
       <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label={texts.settings} tabIndex={report ? 0 : undefined}>
-        <Controls
-          estimate={edit.answer ?? a.answer}
-          models={catalogue.models}
-          clusters={catalogue.clusters}
-          accelerators={accelerators}
-          valid={valid}
-          refused={edit.problems.length > 0}
-        />
+        {controls}
       </aside>
       <div class="results">
-        <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />
+        {toolbar}
         <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} valid={editing.value === 'a' ? valid : null} />
         {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} valid={editing.value === 'b' ? valid : null} />}
         {a.answer ? (
@@ -119,6 +133,8 @@ interface Shown {
 function Results(props: Shown) {
   const a = props.a.answer
   const b = props.b?.answer ?? null
+  const [stale, staleB] = [props.a.stale, props.b?.stale ?? false]
+  const headlines = useMemo(() => a && <Headlines a={a} b={b} stale={stale} staleB={staleB} />, [a, b, stale, staleB])
   if (!a) return null
   return (
     <>
@@ -139,7 +155,7 @@ function Results(props: Shown) {
             valid={props.valid}
           />
         )}
-        <Headlines a={a} b={b} stale={props.a.stale} staleB={props.b?.stale ?? false} />
+        {headlines}
       </div>
       <Panels a={props.a} b={props.b} memoryA={props.memoryA} memoryB={props.memoryB} />
     </>
@@ -150,10 +166,10 @@ function Results(props: Shown) {
 const refused = (props: Pick<Shown, 'a' | 'b'>) => props.a.problems.length > 0 || (props.b?.problems.length ?? 0) > 0
 
 function Panels(props: Omit<Shown, 'valid'>) {
-  const liveA = useLater(props.a)
-  const liveB = useLater(props.b)
-  const memory = useLater(props.memoryA)
-  const memoryB = useLater(props.memoryB)
+  const liveA = useLater(useDrawn(props.a))
+  const liveB = useLater(useDrawn(props.b))
+  const memory = useLater(useDrawn(props.memoryA))
+  const memoryB = useLater(useDrawn(props.memoryB))
   return useMemo(() => <Drawn a={liveA} b={liveB} memoryA={memory} memoryB={memoryB} />, [liveA, liveB, memory, memoryB])
 }
 
