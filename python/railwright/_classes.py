@@ -916,7 +916,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'Sized': ('goal', 'machines', 'rows', 'impossible', 'verdict'),
     'Goal': ('deadline', 'budget', 'worth'),
     'Machine': ('name', 'devices', 'numbers', 'most'),
-    'SizeRow': ('machine', 'cluster', 'accelerator', 'devices', 'machines', 'plan_summary', 'plan', 'step_time', 'step_time_interval', 'tokens_per_second', 'mfu', 'probability_of_fitting', 'efficiency', 'on_hull', 'marginal_efficiency', 'days_saved_per_device', 'dollars_per_day_saved', 'bill', 'in_time', 'in_budget'),
+    'SizeRow': ('machine', 'cluster', 'accelerator', 'devices', 'machines', 'plan_summary', 'plan', 'step_time', 'step_time_interval', 'tokens_per_second', 'mfu', 'probability_of_fitting', 'efficiency', 'on_hull', 'marginal_efficiency', 'days_saved_per_device', 'dollars_per_day_saved', 'bill', 'in_time', 'in_budget', 'is_wasted'),
     'SizeImpossible': ('machine', 'devices', 'reason'),
     'SizeVerdict': ('chosen', 'is_no', 'nearest', 'stops'),
     'SizeMiss': ('row', 'late', 'over_budget'),

@@ -3877,7 +3877,7 @@ class ClosNetwork(Record):
         """Ports of a spine, counted at the bandwidth of links between switches."""
     @property
     def core_ports(self) -> int:
-        """Ports of a core, counted alike."""
+        """Ports of a core, counted as those of a spine."""
 
 class Clos(Record):
     """A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group."""
@@ -8690,6 +8690,9 @@ class SizeRow(Record):
     @property
     def in_budget(self) -> bool:
         """True if its rent is within the budget."""
+    @property
+    def is_wasted(self) -> bool:
+        """True if a smaller number of the same machine takes no longer."""
 
 class SizeImpossible(Record):
     """A number of devices without a valid layout."""

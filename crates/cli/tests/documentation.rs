@@ -137,3 +137,23 @@ fn the_command_reference_is_the_help_of_the_program() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(written == page, "docs/reference/commands.md is stale; run this test with GUIDES_UPDATE=1");
 }
+
+#[test]
+fn the_record_of_unseen_publications_is_what_the_program_prints() {
+    let table = docs().join("../catalog/evidence/unseen_runs.csv");
+    let output = crate::support::run(&["validate", &table.to_string_lossy(), "--json"]).stdout;
+    let answer: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    let summary = &answer["summary"];
+    let limits = std::fs::read_to_string(docs().join("limits.md")).expect("a page");
+    for (name, group) in [
+        ("all predicted", &summary["overall"]),
+        ("mixtures of experts", &summary["groups"]["mixture of experts"]),
+    ] {
+        let share = |value: &serde_json::Value| format!("{:.1}%", 100.0 * value.as_f64().expect("a number"));
+        let time = &group["step_time"];
+        let [median, p90, inside] =
+            [&time["median_absolute"], &time["p90_absolute"], &group["interval_coverage"]].map(share);
+        let row = format!("| {name} | {median} | {p90} | {inside} |");
+        assert!(limits.contains(&row), "docs/limits.md lacks `{row}`");
+    }
+}

@@ -223,7 +223,7 @@ export interface ClosNetwork {
    */
   spine_ports: number
   /**
-   * Ports of a core, counted alike.
+   * Ports of a core, counted as those of a spine.
    */
   core_ports: number
 }

@@ -268,6 +268,10 @@ export interface Row {
    * True if its rent is within the budget.
    */
   in_budget: boolean
+  /**
+   * True if a smaller number of the same machine takes no longer.
+   */
+  is_wasted: boolean
 }
 /**
  * All settings of a run except the model and the cluster.
