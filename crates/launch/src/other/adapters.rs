@@ -63,8 +63,8 @@ pub(super) fn read(fields: &mut Fields<'_>) -> bool {
 /// The rank with its key: by a clear name, or `r` and `rank` next to other keys of adapters.
 fn rank(fields: &mut Fields<'_>, entries: &[Entry]) -> Option<(String, u64)> {
     let parent = |path: &str| path.rsplit_once('.').map_or(String::new(), |(parent, _)| parent.to_owned());
-    let beside: Vec<String> = entries.iter().map(|entry| parent(&entry.path)).collect();
-    let short = paths(fields, &["r", "rank"]).into_iter().find(|path| beside.contains(&parent(path)));
+    let parents: Vec<String> = entries.iter().map(|entry| parent(&entry.path)).collect();
+    let short = paths(fields, &["r", "rank"]).into_iter().find(|path| parents.contains(&parent(path)));
     let path = if paths(fields, names::RANK).is_empty() {
         let path = short?;
         fields.take(&path);
