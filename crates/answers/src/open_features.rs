@@ -6,7 +6,7 @@
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::software;
-use railwright_spec::plan::{AttentionKernel, Overlap, Plan, PlanSpec};
+use railwright_spec::plan::{AttentionKernel, Overlap, Plan, PlanSpec, USUAL_IMBALANCE};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 use serde::Serialize;
@@ -90,7 +90,7 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
     let plan = &run.plan;
     let mut list = Vec::new();
     let Ok(stack) = software::by_id(&plan.software) else { return list };
-    let architecture = run.cluster.accelerator.architecture.split('+').next().unwrap_or_default();
+    let architecture = run.cluster.accelerator.device_architecture();
     if spec.attention_kernel.is_none_or(|kernel| kernel == AttentionKernel::Auto) {
         let assumed = stack.attention_kernel(architecture);
         for kernel in neighbours(assumed) {
@@ -147,6 +147,17 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
                 plan: Plan { overlap, ..plan.clone() },
             });
         }
+    }
+    if spec.expert_imbalance.is_none() && run.model.is_mixture_of_experts() && plan.expert_parallel > 1 {
+        let of = |imbalance: f64| format!("{imbalance} of the mean");
+        list.push(Alternative {
+            key: "plan.expert_imbalance",
+            title: "tokens of the busiest expert".to_owned(),
+            assumed: of(plan.expert_imbalance),
+            alternative: of(USUAL_IMBALANCE),
+            remedy: format!("--expert-imbalance {USUAL_IMBALANCE}"),
+            plan: Plan { expert_imbalance: USUAL_IMBALANCE, ..plan.clone() },
+        });
     }
     // Time features that the stack does not name; overlap has settings of its own.
     let has = |id: &str| software::features_of(&plan.software).any(|own| own == id);

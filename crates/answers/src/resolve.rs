@@ -37,7 +37,7 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
         quiet.resolve(
             |path| if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) },
         )?;
-    Ok(Run { software_origin: spec.software_origin(), ..run })
+    Ok(Run { software_origin: spec.software_origin(), open_settings: spec.plan.open_settings(), ..run })
 }
 
 /// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits.

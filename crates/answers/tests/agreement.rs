@@ -259,7 +259,17 @@ fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     };
     let with = |plan: &Plan| {
         let mut whole = spec.clone();
-        whole.plan = PlanSpec { software: spec.plan.software.clone(), ..PlanSpec::from_plan(plan) };
+        // Specified overlap and balance would narrow the interval.
+        whole.plan = PlanSpec {
+            software: spec.plan.software.clone(),
+            overlap_gradient_reduce: None,
+            overlap_parameter_gather: None,
+            overlap_tensor: None,
+            overlap_pipeline: None,
+            overlap_expert: None,
+            expert_imbalance: None,
+            ..PlanSpec::from_plan(plan)
+        };
         of(whole)
     };
     let resolved = resolve(spec.clone(), texts).unwrap_or_else(|refused| panic!("{refused}"));

@@ -120,7 +120,8 @@ impl<'a> Costing<'a> {
             if machine.device.sustains_products(data_type) {
                 1.0
             } else {
-                Software::rate(&software.matmul, architecture, data_type.name()) * power
+                let rate = Software::rate(&software.matmul, architecture, data_type.name());
+                machine.device.sustained(rate, data_type) * power
             }
         };
         let asked = software.asked_kernel(plan, architecture);
@@ -144,7 +145,8 @@ impl<'a> Costing<'a> {
             attention_rate: if machine.device.sustains_attention(Pass::Forward) {
                 1.0
             } else {
-                software.attention_rate(architecture, asked) * power
+                let rate = software.attention_rate(architecture, asked);
+                machine.device.sustained(rate, plan.precision.wide_products()) * power
             },
             attention_width: attention_width(cluster, plan.precision.wide_products()),
             disturbance: None,

@@ -12,7 +12,7 @@ use crate::schedule::Workspace;
 use crate::software;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
-use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate};
+use railwright_spec::plan::{Plan, PlanSpec, Recompute, is_offered, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::software::Software;
@@ -81,6 +81,10 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
         let (is_possible, plan) = fitting_plan(&layout, model, cluster, catalogue);
         possible += usize::from(is_possible);
         fitting.extend(plan);
+    }
+    // A layout that the framework cannot run is chosen only if no other fits.
+    if fitting.iter().any(|plan| is_offered(model, plan)) {
+        fitting.retain(|plan| is_offered(model, plan));
     }
     let mut best: Option<(Seconds, &Plan)> = None;
     for plan in fitting.iter().take(TIMED) {
@@ -246,5 +250,19 @@ mod tests {
         assert!(found.fitting > 0 && found.possible > found.fitting);
         let large = by_name("llama-3.1-405b").expect("known");
         assert_eq!(start(&PlanSpec::default(), &large, &h100(8)).expect("sound"), None);
+    }
+
+    /// Replicas without sharding on two devices are data parallel where the framework has no other parallelism; ZeRO-2 excludes stages.
+    #[test]
+    fn a_start_is_a_layout_that_the_framework_runs() {
+        let model = by_name("llama-3-8b").expect("known");
+        for (software, zero_stage, devices) in [("transformers-2026", 2, 8), ("deepspeed-2024", 2, 8)] {
+            let sharding = Sharding { zero_stage, group: None, reshard_after_forward: true };
+            let spec =
+                PlanSpec { software: Some(software.into()), sharding: Some(sharding), ..PlanSpec::default() };
+            let found = start(&spec, &model, &h100(devices)).expect("sound").expect("fits");
+            assert!(is_offered(&model, &found.plan), "{:?}", found.plan);
+            assert_eq!((found.plan.pipeline_parallel, found.plan.tensor_parallel), (1, 1), "{software}");
+        }
     }
 }

@@ -95,7 +95,12 @@ pub fn of_evaluation(
         plan: plan.clone(),
         software: identity::software(costing.software),
         step_time: total,
-        step_time_interval: step_time::interval(costing, total, options.software_origin),
+        step_time_interval: step_time::interval(
+            costing,
+            total,
+            options.software_origin,
+            options.open_settings,
+        ),
         throughput,
         efficiency: efficiency::efficiency(costing, evaluation),
         time,

@@ -47,7 +47,7 @@ impl Machine {
             calibration,
             fabric: Fabric::new(cluster),
             // `Hopper+Grace` has the compute of Hopper.
-            architecture: cluster.accelerator.architecture.split('+').next().unwrap_or_default().to_owned(),
+            architecture: cluster.accelerator.device_architecture().to_owned(),
         }
     }
 

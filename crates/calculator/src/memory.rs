@@ -38,7 +38,7 @@ pub(crate) use parameters::moment_bytes;
 pub use prepared::{HeldStages, ParameterBytes, PeakParts, StageLayout, UnshardedStages};
 pub use report::{Item, Kind, MemoryReport, StageReport, report};
 pub use room::StageRoom;
-pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};
+pub use software::{MemorySoftware, Published, SoftwareCatalogue, StageSplit, UNSHARDED_ACCUMULATION};
 pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
 
@@ -77,10 +77,7 @@ impl MemoryInput<'_> {
 /// recompute policy.
 pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Treatment) -> (Bytes, Bytes) {
     let MemoryInput { model, plan, software, .. } = *input;
-    let mut sizes = activations::sizes(model, plan, software);
-    if plan.tensor_parallel > 1 {
-        sizes.tensor_domains = plan.tensor_parallel.div_ceil(plan.domain(input.cluster).max(1));
-    }
+    let sizes = activations::sizes(model, input.cluster, plan, software);
     let bytes = activations::treated_bytes(model, layer, plan, software, &sizes, treatment);
     (Bytes::new(bytes.saved), Bytes::new(bytes.working))
 }
@@ -88,12 +85,13 @@ pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Tr
 /// Memory that a layer keeps for one micro-batch until its backward pass, on the device or the host: the traffic of activation offload.
 pub fn kept_by_layer(
     model: &Model,
+    cluster: &Cluster,
     layer: &Layer,
     plan: &Plan,
     recompute: &Recompute,
     software: &MemorySoftware,
 ) -> Bytes {
-    let sizes = activations::sizes(model, plan, software);
+    let sizes = activations::sizes(model, cluster, plan, software);
     let treatment = Treatment { recompute: recompute.clone(), offload: 0.0 };
     Bytes::new(activations::treated_bytes(model, layer, plan, software, &sizes, &treatment).saved)
 }

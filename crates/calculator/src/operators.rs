@@ -136,6 +136,12 @@ impl Device {
         self.corrections.as_ref().is_some_and(|c| c.sustains_products(data_type))
     }
 
+    /// The sustained over the burst rate of matrix units, from that of the related part of an unmeasured one. More power for its peak raises it,
+    /// up to 1.
+    pub fn sustained(&self, rate: f64, data_type: DataType) -> f64 {
+        rate.max((rate * self.gemm[data_type as usize].relief).min(1.0))
+    }
+
     /// Tests whether times of fused attention already include the sustained rate, forward and backward.
     pub fn sustains_attention(&self, pass: Pass) -> bool {
         self.corrections.as_ref().is_some_and(|c| c.sustains_attention(pass))

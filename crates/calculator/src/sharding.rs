@@ -74,7 +74,14 @@ pub fn offload_layer(
     let accelerator = &costing.cluster.accelerator;
     let link = accelerator.host_link();
     let kept = SoftwareCatalogue::shared().map_or(Bytes::ZERO, |c| {
-        memory::kept_by_layer(costing.model, layer, costing.plan, recompute, c.get(&costing.plan.software))
+        memory::kept_by_layer(
+            costing.model,
+            costing.cluster,
+            layer,
+            costing.plan,
+            recompute,
+            c.get(&costing.plan.software),
+        )
     });
     let shards = if costing.plan.sharding.zero_stage >= 3 { costing.plan.shard_group() as f64 } else { 1.0 };
     let held = layer_parameters(layer, costing.plan).total() / shards;

@@ -179,6 +179,11 @@ pub struct Host {
 }
 
 impl Accelerator {
+    /// Architecture of the device alone: `Hopper` of `Hopper+Grace`.
+    pub fn device_architecture(&self) -> &str {
+        self.architecture.split('+').next().unwrap_or_default()
+    }
+
     /// Dense peak rate in a format; narrow block formats fall back to the format of the same width.
     pub fn peak_rate(&self, data_type: DataType) -> Option<FlopPerSecond> {
         let fallback = match data_type {

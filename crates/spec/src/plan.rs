@@ -8,6 +8,7 @@ mod layout;
 mod lora;
 mod module_parts;
 mod names;
+mod open_settings;
 mod part_counts;
 mod placed;
 mod precision_preset;
@@ -27,6 +28,7 @@ pub use layout::{Group, Layout};
 pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES};
 pub use module_parts::module_parts;
 pub use names::Master;
+pub use open_settings::{OpenSettings, USUAL_IMBALANCE};
 pub use part_counts::expert_count;
 pub use placed::{HostPart, LayerTensor, Memory, Placed};
 pub use precision_preset::PrecisionPreset;
@@ -36,7 +38,7 @@ pub use spec::PlanSpec;
 pub use stage_recompute::StageRecompute;
 pub use uneven::{StageSplit, balanced_layers, by_compute, light_head, uneven_layers};
 pub(crate) use validate::MOST_DEVICES;
-pub use validate::{validate, warnings};
+pub use validate::{is_offered, validate, warnings};
 
 use crate::precision::DataType;
 use serde::{Deserialize, Serialize};
@@ -272,7 +274,7 @@ pub struct Offload {
 }
 
 /// Communication that overlaps with compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlap {
     /// Gradient reduction with the backward pass.

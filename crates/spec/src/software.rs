@@ -9,6 +9,7 @@ mod front_end;
 mod identified;
 mod inferred;
 mod offers;
+mod overlap;
 mod parts;
 
 pub use features::{Feature, by_id, features, features_of, generation_of, with_features};
@@ -146,6 +147,13 @@ pub struct Software {
     pub replicas_reduce_in_hooks: bool,
     /// Communication overlapped by default.
     pub overlap: Overlap,
+    /// Communication overlapped by the framework's arguments where they are not set. Absent if the same as `overlap`, which then does not
+    /// depend on recipes.
+    #[serde(default)]
+    pub overlap_of_arguments: Option<Overlap>,
+    /// Distributions whose recipes set `overlap`, in lower case, as in the name of a measured run's framework.
+    #[serde(default)]
+    pub recipes: Vec<String>,
     /// Default ZeRO stage.
     pub zero_stage: u8,
     /// Number format of accumulated gradients; absent: fp32. `bf16` represents the 16-bit format of the run.

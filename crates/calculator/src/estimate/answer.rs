@@ -10,7 +10,7 @@ use super::provenance::Foundation;
 use super::stages::StageRow;
 use super::step_time::{Interval, Throughput};
 use crate::money::Bill;
-use railwright_spec::plan::Plan;
+use railwright_spec::plan::{OpenSettings, Plan};
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Cost, Run, SoftwareOrigin, Training};
@@ -25,12 +25,19 @@ pub struct EstimateOptions {
     pub cost: Cost,
     /// Origin of the plan's software generation. Unless it was specified, the interval is that of all software.
     pub software_origin: SoftwareOrigin,
+    /// Unspecified settings. The interval covers their alternatives as well.
+    pub open_settings: OpenSettings,
 }
 
 impl EstimateOptions {
     /// Options of a resolved run.
     pub fn of(run: &Run) -> Self {
-        Self { training: run.training, cost: run.cost, software_origin: run.software_origin }
+        Self {
+            training: run.training,
+            cost: run.cost,
+            software_origin: run.software_origin,
+            open_settings: run.open_settings,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) fn money(
         training: options.training,
         cost: options.cost,
         software_origin: options.software_origin,
+        open_settings: options.open_settings,
     };
     bill(&run, step)
 }

@@ -3,12 +3,13 @@
 use super::versions;
 use crate::calibration::step_times;
 use crate::costing::Costing;
+use crate::evaluate::evaluate;
 use crate::intervals;
 use railwright_spec::human;
-use railwright_spec::plan::Plan;
+use railwright_spec::plan::{OpenSettings, Plan};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::SoftwareOrigin;
-use railwright_spec::software::generation_of;
+use railwright_spec::software::{by_id, generation_of};
 use serde::Serialize;
 
 /// Interval in which a measurement is expected.
@@ -40,7 +41,15 @@ pub struct Interval {
 ///
 /// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The user's own rates of operators
 /// and collectives do not determine the software.
-pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) -> Interval {
+///
+/// While settings are `open`, the interval of the assumed generation reaches from the lower bound of the faster alternative to the upper bound
+/// of the slower one: the plan's own, and [`OpenSettings::slower`]. The true one is between both.
+pub fn interval(
+    costing: &Costing<'_>,
+    step: Seconds,
+    origin: SoftwareOrigin,
+    open: OpenSettings,
+) -> Interval {
     let as_shown = |found: intervals::Interval, source: String| {
         let intervals::Interval { low, high, coverage, runs, calibrated } = found;
         Interval { low, high, coverage, runs, calibrated, source }
@@ -58,7 +67,12 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
         return as_shown(own, source);
     }
     let experts = costing.model.is_mixture_of_experts();
-    let assumed = intervals::interval(Some(&costing.plan.software), experts, step);
+    let other = slower(costing, open);
+    let assumed = {
+        let own = intervals::interval(Some(&costing.plan.software), experts, step);
+        let ratio = other.as_ref().map_or(1.0, |(other, _)| *other / step);
+        intervals::Interval { low: own.low * ratio.min(1.0), high: own.high * ratio.max(1.0), ..own }
+    };
     let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred
         && let Some(versions::Versions { interval, source }) = versions::interval(costing, step)
@@ -84,7 +98,29 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
     } else {
         format!("errors of {} measured runs of all software, because `{software}` has too few", assumed.runs)
     };
+    let source = match &other {
+        Some((total, why)) => format!("{source}; {} {why}", human::seconds(*total)),
+        None => source,
+    };
     as_shown(assumed, source)
+}
+
+/// Step time with the slower alternatives of open settings, and their names as text. `None` without an alternative.
+fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<(Seconds, String)> {
+    let plan = open.slower(costing.plan, costing.model, by_id(&costing.plan.software).ok()?)?;
+    let other = Costing::new(costing.model, costing.cluster, &plan, costing.machine).ok()?;
+    let total = evaluate(&other).ok()?.time.total;
+    let is_sound = total.is_finite() && total > Seconds::ZERO;
+    let changes = [
+        (plan.overlap != costing.plan.overlap, "without the overlap that only recipes set".to_owned()),
+        (
+            plan.expert_imbalance > costing.plan.expert_imbalance,
+            format!("with {} of the mean on the busiest expert", plan.expert_imbalance),
+        ),
+    ];
+    let why: Vec<String> =
+        changes.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, text)| text).collect();
+    is_sound.then(|| (total, why.join(" and ")))
 }
 
 /// Throughput of a step.

@@ -5,11 +5,13 @@ mod calibration;
 use super::{Estimate, breakdown::Part};
 use crate::collectives::{MEASURED_RACKS, Source};
 use crate::costing::Costing;
+use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, peak};
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
 use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::software::{by_id, features_of};
 
 /// Margin below which a fit is a near miss of the limit, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
@@ -29,6 +31,7 @@ pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     let mut list = Vec::new();
     left_out(costing, &mut list);
     memory(estimate, &mut list);
+    accumulation(costing, estimate, &mut list);
     pipeline(costing, estimate, &mut list);
     groups(costing, &mut list);
     documents(costing, &mut list);
@@ -79,6 +82,36 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
 
 /// Remedies of a stage that needs too much memory.
 const LESS_MEMORY: &str = "use more recompute, sharding or stages, or smaller micro-batches";
+
+/// Warns that gradients of several micro-batches may be whole under full sharding, where the framework has both ways.
+fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
+    let plan = costing.plan;
+    let is_known = features_of(&plan.software).any(|own| own == UNSHARDED_ACCUMULATION);
+    let id = format!("{}+{UNSHARDED_ACCUMULATION}", plan.software);
+    if is_known || plan.micro_batches() < 2 || !plan.holds_gradient_shards() || by_id(&id).is_err() {
+        return;
+    }
+    let Ok(catalogue) = SoftwareCatalogue::shared() else { return };
+    let input = MemoryInput {
+        model: costing.model,
+        cluster: costing.cluster,
+        plan,
+        software: catalogue.get(&id),
+        in_flight: None,
+    };
+    let other = peak(&input).device;
+    if other > estimate.memory.peak * (1.0 + CLOSE) {
+        list.push(Warning::new(
+            "gradients-may-accumulate-whole",
+            format!(
+                "gradients are assumed to be reduced in each of {} micro-batches; with `no_sync` they stay whole and the peak is {}: add \
+                 `--software {id}`",
+                plan.micro_batches(),
+                human::bytes(other)
+            ),
+        ));
+    }
+}
 
 fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;

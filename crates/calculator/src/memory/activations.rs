@@ -10,10 +10,12 @@
 mod inputs;
 
 use self::inputs::Inputs;
-use super::software::{AttentionMemory, MemorySoftware};
+use super::software::MemorySoftware;
 use crate::treatment::Treatment;
+use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Attention, FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
 use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
+use railwright_spec::software::by_id;
 
 /// Activation memory of one layer for one micro-batch, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,9 +52,11 @@ pub(crate) struct Sizes {
     pub sequence: f64,
     /// Scale-up domains that a tensor-parallel group spans; 0 without one.
     pub tensor_domains: u64,
+    /// True if attention keeps its probabilities.
+    pub is_unfused: bool,
 }
 
-pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Sizes {
+pub(crate) fn sizes(model: &Model, cluster: &Cluster, plan: &Plan, software: &MemorySoftware) -> Sizes {
     let tp = plan.tensor_parallel.max(1) as f64;
     let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel.max(1) as f64;
     let a = plan.precision.activations.bytes();
@@ -68,17 +72,20 @@ pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Si
         inner: if narrow && software.narrow_inner { input } else { a },
         mask: if plan.dropout { 1.0 } else { 0.0 },
         sequence: plan.sequence_length as f64,
-        tensor_domains: 0,
+        tensor_domains: if plan.tensor_parallel > 1 {
+            plan.tensor_parallel.div_ceil(plan.domain(cluster).max(1))
+        } else {
+            0
+        },
+        is_unfused: is_unfused(cluster, plan),
     }
 }
 
-/// Tests whether attention keeps its probabilities.
-fn is_unfused(plan: &Plan, software: &MemorySoftware) -> bool {
-    match plan.attention_kernel {
-        AttentionKernel::Unfused => true,
-        AttentionKernel::Auto => software.attention == AttentionMemory::Unfused,
-        _ => false,
-    }
+/// Tests whether attention keeps its probabilities: with the kernel that its time has.
+fn is_unfused(cluster: &Cluster, plan: &Plan) -> bool {
+    by_id(&plan.software).map_or(plan.attention_kernel, |software| {
+        software.asked_kernel(plan, cluster.accelerator.device_architecture())
+    }) == AttentionKernel::Unfused
 }
 
 /// Recompute of a layer: nothing, all of it, or some modules.
@@ -277,7 +284,7 @@ fn one_mixer(
     sink(Module::AttentionCore, a * k, rest && latent_kept);
     sink(Module::AttentionCore, qkv_extra * (q * tokens + k + v), rest && latent_kept);
     let core = policy.keeps(RecomputeModule::CoreAttention);
-    if is_unfused(plan, software) {
+    if sizes.is_unfused {
         let per_score = a + if plan.dropout { mask + a } else { 0.0 } + software.score_extra;
         let keys = match mixer {
             Mixer::Attention(at) => match at.span {
@@ -451,7 +458,7 @@ fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftwar
         FeedForward::None => 0.0,
     };
     let scores = match &layer.mixer {
-        Mixer::Attention(at) if is_unfused(plan, software) => {
+        Mixer::Attention(at) if sizes.is_unfused => {
             2.0 * a.max(software.score_extra) * at.heads as f64 / tp * sizes.sequence * tokens
         }
         _ => 0.0,

@@ -54,7 +54,7 @@ mod tests {
         let (mut plan, mut software) = (testing::plan(), testing::neutral());
         software.logit_bytes = 10.0;
         let peak = |plan: &Plan, software: &MemorySoftware| {
-            head_bytes(&model, plan, software, &sizes(&model, plan, software)).peak
+            head_bytes(&model, plan, software, &sizes(&model, &testing::cluster(80.0), plan, software)).peak
         };
         plan.tensor_parallel = 1;
         let alone = peak(&plan, &software);
@@ -80,7 +80,7 @@ mod tests {
         ] {
             plan.tensor_parallel = 4;
             let software = catalogue.get(stack);
-            let sizes = sizes(&model, &plan, software);
+            let sizes = sizes(&model, &testing::cluster(80.0), &plan, software);
             let inputs = 4.0 * 4096.0 * tokens;
             let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
             assert!((per_logit - bytes).abs() < 1e-9, "{stack}: {per_logit}");
@@ -97,7 +97,7 @@ mod tests {
         let tokens = (plan.micro_batch * plan.sequence_length) as f64;
         for (loss, chunks) in [("fused-loss", 32.0), ("chunked-loss", 8.0)] {
             let software = catalogue.get(&format!("megatron-core-2024+gathered-loss+{loss}"));
-            let sizes = sizes(&model, &plan, software);
+            let sizes = sizes(&model, &testing::cluster(80.0), &plan, software);
             let inputs = 4.0 * 4096.0 * tokens;
             let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
             assert!((per_logit - 14.0 / chunks).abs() < 1e-9, "{loss}: {per_logit}");
@@ -110,7 +110,7 @@ mod tests {
         let mut plan = testing::plan();
         let mut software = testing::neutral();
         let peak = |plan: &Plan, software: &MemorySoftware| {
-            head_bytes(&model, plan, software, &sizes(&model, plan, software)).peak
+            head_bytes(&model, plan, software, &sizes(&model, &testing::cluster(80.0), plan, software)).peak
         };
         let without = peak(&plan, &software);
         software.waiting_hidden = 10.0;
@@ -128,11 +128,13 @@ mod tests {
         plan.sequence_length = 8192;
         let mut software = testing::neutral();
         software.logit_bytes = 10.0;
-        let one = head_bytes(&model, &plan, &software, &sizes(&model, &plan, &software));
+        let one =
+            head_bytes(&model, &plan, &software, &sizes(&model, &testing::cluster(80.0), &plan, &software));
         let inputs = 4.0 * 4096.0 * 8192.0;
         assert_eq!(one.peak, 8192.0 * 128_256.0 * 10.0 + inputs);
         plan.tensor_parallel = 8;
-        let eight = head_bytes(&model, &plan, &software, &sizes(&model, &plan, &software));
+        let eight =
+            head_bytes(&model, &plan, &software, &sizes(&model, &testing::cluster(80.0), &plan, &software));
         assert_eq!(eight.peak - inputs, (one.peak - inputs) / 8.0);
     }
 }

@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 /// Error of the predicted peak, as a share of the measured one in bytes.
 fn error(model: &Model, plan: &Plan, software: &str, measured: f64) -> f64 {
     let catalogue = SoftwareCatalogue::built_in().expect("reads");
-    let cluster = testing::cluster(80.0);
+    let mut cluster = testing::cluster(80.0);
+    cluster.accelerator.architecture = "Ampere".into();
+    let plan = &Plan { software: software.into(), ..plan.clone() };
     let software = catalogue.get(software);
     let input = MemoryInput { model, cluster: &cluster, plan, software, in_flight: None };
     published_peak(&input).get() / measured - 1.0

@@ -240,13 +240,15 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let keeps_shard = stage < 3 || master == 0.0 || software.keeps_low_precision_shard;
     let replicated = plan.data_parallel * plan.context_parallel > 1 && stage < 3;
     let kept = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
+    let accumulates_whole =
+        !plan.holds_gradient_shards() || (software.whole_gradients && plan.micro_batches() > 1);
     let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
         parameters,
         // If the master weights are the shard, a frozen weight has only them.
         frozen: if keeps_shard { parameters } else { master / cut(1) * kept },
         nf4: NF4_BYTES / cut(3) * kept,
-        gradients: precision.gradients.bytes() / if plan.holds_gradient_shards() { cut(2) } else { 1.0 },
+        gradients: precision.gradients.bytes() / if accumulates_whole { 1.0 } else { cut(2) },
         master: device * master / cut(1),
         moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
         bucket: if replicated { software.gradient_bucket } else { 0.0 },

@@ -14,16 +14,8 @@ const BUILT_IN: &str = railwright_catalog::MEMORY;
 /// The generation whose constants replace those of an unknown one.
 const FALLBACK: &str = "megatron-core-2025";
 
-/// Tensors of softmax attention kept for the backward pass with `auto`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AttentionMemory {
-    /// Probabilities, quadratic in the sequence.
-    Unfused,
-    /// Output and log-sum-exp.
-    Flash,
-}
+/// The feature of `whole_gradients`.
+pub const UNSHARDED_ACCUMULATION: &str = "unsharded-accumulation";
 
 fn even() -> StageSplit {
     StageSplit::Even
@@ -51,8 +43,6 @@ pub struct MemorySoftware {
     pub id: String,
     /// Origin of the constants.
     pub source: String,
-    /// Attention with `auto`.
-    pub attention: AttentionMemory,
     /// Default layer assignment to stages; in `catalog/software.toml`.
     #[serde(skip, default = "even")]
     pub stage_split: StageSplit,
@@ -103,6 +93,8 @@ pub struct MemorySoftware {
     /// True if the backward pass creates gradients as it reaches them, false if they have a permanent buffer. With one micro-batch, none of
     /// the former exist at the loss.
     pub lazy_gradients: bool,
+    /// True if micro-batches accumulate whole gradients that are reduced after the last one, although gradients are sharded (`no_sync`).
+    pub whole_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.
     pub gradient_bucket: f64,
     /// Bytes per stepped parameter that sharded optimizers keep in addition to master weights and moments
@@ -174,6 +166,7 @@ struct Changes {
     logit_saved_bytes: Option<f64>,
     logit_chunks: Option<f64>,
     gathered_logits: Option<bool>,
+    whole_gradients: Option<bool>,
 }
 
 /// Lower limits that a feature sets; 0 is no limit.
@@ -293,6 +286,7 @@ impl Changes {
         set(&mut to.logit_saved_bytes, self.logit_saved_bytes);
         set(&mut to.logit_chunks, self.logit_chunks);
         to.gathered_logits = self.gathered_logits.unwrap_or(to.gathered_logits);
+        to.whole_gradients = self.whole_gradients.unwrap_or(to.whole_gradients);
     }
 }
 

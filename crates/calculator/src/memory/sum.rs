@@ -176,10 +176,7 @@ pub(super) fn prepare_layers(
     stages: Vec<Vec<StageLayers>>,
 ) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
-    let mut sizes = sizes(model, plan, software);
-    if plan.tensor_parallel > 1 {
-        sizes.tensor_domains = plan.tensor_parallel.div_ceil(plan.domain(input.cluster).max(1));
-    }
+    let sizes = sizes(model, input.cluster, plan, software);
     let kind = |layer| KindBytes {
         plain: layer_bytes(model, layer, plan, software, &sizes, false),
         recomputed: layer_bytes(model, layer, plan, software, &sizes, true),

@@ -1,6 +1,6 @@
 //! Models, plans and constants for the tests of this module.
 
-use super::software::{AttentionMemory, MemorySoftware, Published, StageSplit};
+use super::software::{MemorySoftware, Published, StageSplit};
 use railwright_spec::cluster::{Accelerator, Cluster, Host, Network, ScaleUp};
 use railwright_spec::model::{
     Activation, Attention, Cut, FeedForward, Layer, Mixer, MixtureOfExperts, Mlp, Model, Module, Norm,
@@ -195,7 +195,6 @@ pub(crate) fn neutral() -> MemorySoftware {
     MemorySoftware {
         id: "neutral".to_owned(),
         source: "tests".to_owned(),
-        attention: AttentionMemory::Flash,
         stage_split: StageSplit::Even,
         score_extra: 0.0,
         hidden_extra: 0.0,
@@ -217,6 +216,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         logit_chunks: 1.0,
         loss_hidden: 0.0,
         waiting_hidden: 0.0,
+        whole_gradients: false,
         lazy_gradients: false,
         gradient_bucket: 0.0,
         optimizer_extra: 0.0,

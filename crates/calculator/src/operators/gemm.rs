@@ -58,6 +58,8 @@ pub(super) struct GemmLaw {
     peak: f64,
     bandwidth: f64,
     source: Source,
+    /// Higher share of the peak than that of the related part, because of more power for it; 1 without.
+    pub(super) relief: f64,
     /// True if matrix units do the arithmetic. Otherwise elements are loaded one by one, and alignment has no cost.
     has_matrix_units: bool,
     /// Factor of time of a single GEMM with rows off the memory grid.
@@ -246,14 +248,16 @@ const POWER_MARGIN: f64 = 1.5;
 /// max(1, r / 1.5))` with `r = (W'/P') / (W/P)`. The power of a board feeds more than its matrix units, so a smaller difference has no
 /// effect; a part with fewer watts keeps the related part's share. Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97 of its
 /// peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
-fn relieved(efficiency: f64, own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType) -> f64 {
+///
+/// The same relief applies to the sustained over the burst rate of a software generation, which the power limit causes: `s' = min(1, s
+/// max(1, r / 1.5))`, see [`GemmLaw::relief`].
+fn relief(own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType) -> f64 {
     let watts = |accelerator: &Accelerator| Some(accelerator.power?.get() / peak(accelerator, data_type));
     // The power of `Hopper+Grace` includes the processor.
     let relief = relative
         .filter(|_| !own.architecture.contains('+'))
         .and_then(|relative| Some(watts(own)? / watts(relative)?.max(1e-30)));
-    let relief = relief.unwrap_or(1.0) / POWER_MARGIN;
-    if relief > 1.0 { (efficiency * relief).min(CEILING).max(efficiency) } else { efficiency }
+    (relief.unwrap_or(1.0) / POWER_MARGIN).max(1.0)
 }
 
 /// Share of the memory bandwidth for GEMMs of a part that uses another part's model.
@@ -278,16 +282,17 @@ fn fed(share: f64, own: &Accelerator, relative: Option<&Accelerator>) -> f64 {
 impl GemmLaw {
     pub(super) fn new(accelerator: &Accelerator, data_type: DataType) -> Self {
         let found = variants(data_type).iter().find_map(|v| catalogue::find(catalogue::GEMM, accelerator, v));
-        let (constants, source) = found.map_or_else(
-            || (Constants::from_ceiling(accelerator), Source::Roofline),
+        let (constants, relief, source) = found.map_or_else(
+            || (Constants::from_ceiling(accelerator), 1.0, Source::Roofline),
             |(row, source)| {
                 let relative = (source == Source::Derived)
                     .then(|| accelerator_by_name(row.accelerator()).ok())
                     .flatten();
                 let own = Constants::of(row);
-                let efficiency = relieved(own.efficiency, accelerator, relative.as_ref(), data_type);
+                let relief = relief(accelerator, relative.as_ref(), data_type);
+                let efficiency = (own.efficiency * relief).min(CEILING).max(own.efficiency);
                 let hbm = fed(own.hbm, accelerator, relative.as_ref());
-                (Constants { efficiency, hbm, ..own }, source)
+                (Constants { efficiency, hbm, ..own }, relief, source)
             },
         );
         let peak = peak(accelerator, data_type);
@@ -310,6 +315,7 @@ impl GemmLaw {
             peak,
             bandwidth,
             source,
+            relief,
             has_matrix_units: has_matrix_units(accelerator, data_type),
             // Measured on Hopper; the minimum elsewhere, without measurements.
             unaligned: if accelerator.architecture.starts_with("Hopper") {

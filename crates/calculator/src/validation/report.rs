@@ -280,7 +280,9 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     let costing = Costing::new(&case.model, &case.cluster, &case.plan, machine);
     let evaluated = costing.and_then(|costing| Ok((evaluate(&costing)?.time.total, costing)));
     let (total, interval) = match &evaluated {
-        Ok((total, costing)) => (*total, estimate::interval(costing, *total, case.software_origin())),
+        Ok((total, costing)) => {
+            (*total, estimate::interval(costing, *total, case.software_origin(), case.spec.open_settings()))
+        }
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
     let input = memory_input(&case, constants);

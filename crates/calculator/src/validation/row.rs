@@ -135,9 +135,15 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
     let divides = model.num_layers().is_multiple_of((pipeline_parallel * virtual_stages).max(1));
     let is_lora = model_name(cells).contains("lora") || notes.contains("lora");
+    let sequence_parallel = cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1;
+    // Recipes specify the overlap that the generation has; elsewhere the framework's arguments may have another.
+    let is_recipe = {
+        let framework = framework.to_lowercase();
+        generation.recipes.iter().any(|recipe| framework.contains(recipe))
+    };
     let mut spec = PlanSpec {
         tensor_parallel: Some(tensor_parallel),
-        sequence_parallel: Some(cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1),
+        sequence_parallel: Some(sequence_parallel),
         pipeline_parallel: Some(pipeline_parallel),
         virtual_stages: Some(virtual_stages),
         context_parallel: Some(context_parallel),
@@ -160,9 +166,14 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         layers_per_stage,
         overlap_tensor: if notes.contains("no async tp") {
             Some(false)
+        } else if notes.contains("async tp") {
+            Some(true)
         } else {
-            notes.contains("async tp").then_some(true)
+            is_recipe.then_some(generation.overlap.tensor && sequence_parallel)
         },
+        expert_imbalance: notes.contains("forced-balanced").then_some(1.0),
+        overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
+        overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
         attention_kernel: Some(attention_kernel(framework, &notes)),
         software: Some(generation.id.clone()),
         ..PlanSpec::default()
@@ -170,7 +181,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     precision(cells, &notes, &mut spec)?;
     let mut plan = spec.resolve(&model, &cluster).map_err(|problem| problem.to_string())?;
     if let Some(offload) = published.offload {
-        plan.offload.activations = offload.share(&model, &plan);
+        plan.offload.activations = offload.share(&model, &cluster, &plan);
         spec.offload_activations = Some(plan.offload.activations);
     }
     if let Some(problem) = plan::validate(&model, &cluster, &plan).first() {

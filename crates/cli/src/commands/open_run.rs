@@ -134,10 +134,10 @@ fn of(
         spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
     }
     // An opened launch file has the software that was inferred for it among its settings.
-    let software_origin = spec.software_origin();
+    let (software_origin, open_settings) = (spec.software_origin(), spec.plan.open_settings());
     let freed = freedom.map(|freedom| opened(&closed, devices, freedom, &mut spec)).transpose()?;
     let run = resolve_but_plan(&spec, &input::Disk).map_err(|problem| spec.placed(problem))?;
-    let run = Run { software_origin, ..run };
+    let run = Run { software_origin, open_settings, ..run };
     let word = word.map_or_else(|| run.cluster.name.clone(), str::to_owned);
     Ok(Setting { word, spec, run, freed })
 }

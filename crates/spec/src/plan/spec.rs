@@ -96,7 +96,7 @@ section! {
         /// Overlap parameter all-gather with the forward pass.
         overlap_parameter_gather: bool = "overlap.parameter_gather", "set by the software: true in Megatron-Core and torchtitan";
         /// Overlap tensor-parallel communication with GEMMs.
-        overlap_tensor: bool = "overlap.tensor", "set by the software: true in Megatron-Core and torchtitan with sequence parallelism";
+        overlap_tensor: bool = "overlap.tensor", "set by the software: true in Megatron-Core with sequence parallelism, false in torchtitan";
         /// Overlap pipeline send and receive with compute.
         overlap_pipeline: bool = "overlap.pipeline", "set by the software: true in torchtitan, true in Megatron-Core with virtual stages";
         /// Overlap expert all-to-all with compute.

@@ -15,6 +15,7 @@ mod tensor;
 mod warn;
 
 pub(crate) use bounds::MOST_DEVICES;
+pub use framework::is_offered;
 pub use warn::warnings;
 
 use super::Plan;

@@ -2,7 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::model::Model;
-use crate::plan::Plan;
+use crate::plan::{OpenSettings, Plan};
 use crate::quantity::{BytesPerSecond, Dollars, Seconds};
 use serde::Serialize;
 
@@ -22,6 +22,9 @@ pub struct Run {
     pub cost: Cost,
     /// Origin of the plan's software generation.
     pub software_origin: SoftwareOrigin,
+    /// Unspecified settings whose assumed value may not be that of the measured run. They widen the interval of the step time.
+    #[serde(skip)]
+    pub open_settings: OpenSettings,
 }
 
 /// Origin of a software generation. It is decided once, in [`crate::run::RunSpec::software_origin`], and determines the interval of every

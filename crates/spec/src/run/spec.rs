@@ -185,7 +185,8 @@ impl RunSpec {
         let plan = self.plan.resolve(&model, &cluster).map_err(placed)?;
         let training = self.training.resolve().map_err(placed)?;
         let cost = self.cost.resolve().map_err(placed)?;
-        Ok(Run { model, cluster, plan, training, cost, software_origin: self.software_origin() })
+        let (software_origin, open_settings) = (self.software_origin(), self.plan.open_settings());
+        Ok(Run { model, cluster, plan, training, cost, software_origin, open_settings })
     }
 
     /// Origin of the software generation.

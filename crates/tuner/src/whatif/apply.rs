@@ -232,7 +232,15 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     if !problems.is_empty() {
         return Err(Refusal::Impossible(problems));
     }
-    let run = Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() };
+    let run = Run {
+        model,
+        cluster,
+        plan,
+        training,
+        cost,
+        software_origin: spec.software_origin(),
+        open_settings: spec.plan.open_settings(),
+    };
     Ok((run, dropped.into_iter().collect()))
 }
 

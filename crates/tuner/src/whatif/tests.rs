@@ -25,6 +25,7 @@ fn run(settings: &[&str]) -> (RunSpec, Run) {
         training: spec.training.resolve().expect("sound"),
         cost: spec.cost.resolve().expect("sound"),
         software_origin: spec.software_origin(),
+        open_settings: spec.plan.open_settings(),
     };
     (spec, run)
 }

@@ -19,6 +19,33 @@ fn a_plan_that_does_not_fit_is_reported_once() {
     assert!(!found.iter().any(|i| i == "memory-margin-small"), "{found:?}");
 }
 
+/// FSDP has two ways to accumulate gradients. The second one is a feature, which adds a copy of all gradients.
+#[test]
+fn accumulation_under_full_sharding_is_open() {
+    let of = |software: &str, micro_batches: u64| {
+        estimate_of("llama-3-8b", "dgx-h100", 64, |p| {
+            p.software = Some(software.into());
+            p.sharding = Some(railwright_spec::plan::Sharding {
+                zero_stage: 3,
+                group: None,
+                reshard_after_forward: true,
+            });
+            p.micro_batches = Some(micro_batches);
+        })
+    };
+    let warns = |software: &str, micro_batches: u64| {
+        of(software, micro_batches).warnings.iter().any(|w| w.id == "gradients-may-accumulate-whole")
+    };
+    assert!(warns("torchtitan-2025", 8) && !warns("torchtitan-2025", 1));
+    assert!(!warns("torchtitan-2025+unsharded-accumulation", 8));
+    let peak = |software: &str, micro_batches: u64| of(software, micro_batches).memory.peak.get();
+    let added = peak("torchtitan-2025+unsharded-accumulation", 8) - peak("torchtitan-2025", 8);
+    let gradients = 8.03e9 * 4.0 * 63.0 / 64.0;
+    assert!((added / gradients - 1.0).abs() < 0.15, "{added} {gradients}");
+    let one = [of("torchtitan-2025+unsharded-accumulation", 1), of("torchtitan-2025", 1)];
+    assert_eq!(one[0].memory.peak, one[1].memory.peak);
+}
+
 #[test]
 fn a_starved_pipeline_is_reported() {
     let found = ids("llama-3-8b", "dgx-h100", 8, |p| {

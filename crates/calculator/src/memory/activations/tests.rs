@@ -18,7 +18,7 @@ fn korthikanti(tp: u64, sp: bool, recompute: Recompute) -> f64 {
     plan.attention_kernel = AttentionKernel::Unfused;
     plan.recompute = recompute;
     let software = testing::neutral();
-    let sizes = sizes(&model, &plan, &software);
+    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
     layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved
 }
 
@@ -44,7 +44,7 @@ fn flash_attention_keeps_no_scores() {
     plan.dropout = true;
     plan.attention_kernel = AttentionKernel::Flash2;
     let software = testing::neutral();
-    let sizes = sizes(&model, &plan, &software);
+    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
     let got = layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved;
     let want = 2048.0 * (34.0 * 12288.0 + 4.0 * 96.0);
     assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
@@ -57,7 +57,7 @@ fn grouped_queries_keep_less() {
     let software = testing::neutral();
     let of = |kv| {
         let model = testing::llama(4096, 14336, 32, kv, 2, 32000);
-        let sizes = sizes(&model, &plan, &software);
+        let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
         layer_bytes(&model, model.layer(0), &plan, &software, &sizes, false).saved
     };
     // 32 against 8 key-value heads: keys and values of 24 heads of 128 fewer.
@@ -72,7 +72,7 @@ fn recompute_orders_as_it_should() {
     let software = testing::neutral();
     let mut of = |recompute| {
         plan.recompute = recompute;
-        let sizes = sizes(&model, &plan, &software);
+        let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
         layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true)
     };
     let some = |modules: &[RecomputeModule]| Recompute::Selective {
@@ -103,7 +103,7 @@ fn experts_keep_by_visits_and_imbalance() {
     let mut of = |imbalance, capacity| {
         plan.expert_imbalance = imbalance;
         plan.expert_capacity = capacity;
-        let sizes = sizes(&model, &plan, &software);
+        let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
         layer_bytes(&model, model.layer(0), &plan, &software, &sizes, false).saved
     };
     // A visit keeps its input, gate, up, product and output: 2 (2h + 3f) bytes.
@@ -122,7 +122,7 @@ fn per_token(name: &str, change: impl Fn(&mut Plan)) -> f64 {
     // Router weights enter at the activation function, and 16-bit tensors that attention and router keep serve others as well.
     software.expert_output = 0.0;
     software.narrow_attention_output = false;
-    let sizes = sizes(&model, &plan, &software);
+    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
     let last = model.layer(model.num_layers() as usize - 1);
     layer_bytes(&model, last, &plan, &software, &sizes, true).saved / 4096.0
 }
@@ -170,7 +170,7 @@ fn a_state_space_keeps_its_projections_once() {
     let model = by_name("nemotron-3-nano-30b-a3b").expect("in the catalogue");
     let plan = testing::plan();
     let software = testing::neutral();
-    let sizes = sizes(&model, &plan, &software);
+    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
     let layer = model.layer_kinds.iter().find(|l| matches!(l.mixer, Mixer::StateSpace(_))).expect("one");
     let rows =
         |module| layer.weights.iter().filter(|w| w.module == module).map(|w| w.rows as f64).sum::<f64>();
@@ -203,4 +203,32 @@ fn frozen_weights_keep_no_inputs() {
     // The down projection's input is the activation's output.
     assert_eq!(per_token_of(&["down_proj"]), rest + 2.0 * (28_672.0 + 16.0));
     assert_eq!(per_token_of(&["gate_proj", "up_proj"]), rest + 2.0 * (8192.0 + 2.0 * 16.0));
+}
+
+/// Without a named kernel, memory has the one of the generation's times on the accelerator.
+#[test]
+fn memory_has_the_kernel_of_the_time() {
+    let model = testing::llama(4096, 11008, 32, 32, 2, 32000);
+    let of = |software: &str, kernel| {
+        let mut plan = testing::plan();
+        plan.sequence_length = 4096;
+        plan.software = software.into();
+        plan.attention_kernel = kernel;
+        let cluster = railwright_spec::cluster::by_name("dgx-a100", 8).expect("a preset");
+        let software = testing::neutral();
+        let sizes = sizes(&model, &cluster, &plan, &software);
+        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved
+    };
+    for generation in railwright_spec::software::generations() {
+        let kernel = generation.attention_kernel("Ampere");
+        assert_eq!(
+            of(&generation.id, AttentionKernel::Auto),
+            of(&generation.id, kernel),
+            "{}",
+            generation.id
+        );
+    }
+    assert!(
+        of("torch-3d-2023", AttentionKernel::Auto) < of("megatron-zero-bubble-2023", AttentionKernel::Auto)
+    );
 }

@@ -3,6 +3,7 @@
 //! Responsible for: the policy of a cell, and its activations in host memory. Does not guess: a cell with an unknown term counts as empty.
 
 use crate::memory::{SoftwareCatalogue, kept_by_layer};
+use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{HostPart, LayerTensor, Memory, Placed, Plan, Recompute, RecomputeModule};
 use std::collections::BTreeSet;
@@ -30,14 +31,14 @@ pub(super) enum Offload {
 impl Offload {
     /// Offloaded share of the kept activations of a stage's layers: `sum of inputs / sum of kept bytes`. The input is the memory that a
     /// layer keeps under full recompute.
-    pub(super) fn share(self, model: &Model, plan: &Plan) -> f64 {
+    pub(super) fn share(self, model: &Model, cluster: &Cluster, plan: &Plan) -> f64 {
         let (Self::Residual | Self::AllButResidual, Ok(catalogue)) = (self, SoftwareCatalogue::shared())
         else {
             return 1.0;
         };
         let software = catalogue.get(&plan.software);
         let kept = |recompute: &Recompute| {
-            let of = |at| kept_by_layer(model, model.layer(at), plan, recompute, software).get();
+            let of = |at| kept_by_layer(model, cluster, model.layer(at), plan, recompute, software).get();
             (0..model.layers.len()).map(of).sum::<f64>()
         };
         let (inputs, all) = (kept(&Recompute::Full { layers: None }), kept(&plan.recompute));
@@ -249,7 +250,7 @@ mod tests {
         let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
         let share = |recompute| {
             let spec = PlanSpec { recompute: Some(recompute), ..PlanSpec::default() };
-            Offload::Residual.share(&model, &spec.resolve(&model, &cluster).expect("a plan"))
+            Offload::Residual.share(&model, &cluster, &spec.resolve(&model, &cluster).expect("a plan"))
         };
         assert_eq!(share(Recompute::Full { layers: None }), 1.0);
         let (none, some) = (share(Recompute::None), share(only(&[RecomputeModule::Mlp])));

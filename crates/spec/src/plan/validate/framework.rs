@@ -24,6 +24,12 @@ pub(super) fn check(model: &Model, plan: &Plan) -> Option<Warning> {
     })
 }
 
+/// Tests whether the plan's framework supports all of its settings; true for an unknown generation.
+pub fn is_offered(model: &Model, plan: &Plan) -> bool {
+    software::by_id(&plan.software)
+        .map_or(true, |generation| missing(model, plan, &generation.offers).is_empty())
+}
+
 /// Settings of the plan without support in the generation, as text.
 fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
     let (pp, tp) = (plan.pipeline_parallel, plan.tensor_parallel);

@@ -16,7 +16,15 @@ fn run(settings: &[&str]) -> Run {
     let cluster = spec.cluster.resolve().expect("known");
     let plan = spec.plan.resolve(&model, &cluster).expect("possible");
     let (training, cost) = (spec.training.resolve().expect("sound"), spec.cost.resolve().expect("sound"));
-    Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() }
+    Run {
+        model,
+        cluster,
+        plan,
+        training,
+        cost,
+        software_origin: spec.software_origin(),
+        open_settings: spec.plan.open_settings(),
+    }
 }
 
 /// The traces move the bytes of the traffic between ranks. On a non-blocking network they take the step's time, except for the difference

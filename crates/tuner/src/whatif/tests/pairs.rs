@@ -108,6 +108,7 @@ fn run_of(case: &Case) -> Run {
         training: Training::default(),
         cost: Cost::default(),
         software_origin: case.software_origin(),
+        open_settings: case.spec.open_settings(),
     }
 }
 
