@@ -5,6 +5,7 @@
 //! warnings. Does not format or model: its numbers are those of [`crate::evaluate`], [`crate::memory`] and
 //! [`crate::model_flop`], divided and added.
 
+mod alternatives;
 mod answer;
 pub(crate) mod breakdown;
 pub(crate) mod calls;

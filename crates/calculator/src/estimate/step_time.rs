@@ -1,15 +1,14 @@
 //! Interval of the step time, and the resulting throughput.
 
-use super::versions;
+use super::{alternatives, versions};
 use crate::calibration::step_times;
 use crate::costing::Costing;
-use crate::evaluate::evaluate;
 use crate::intervals;
 use railwright_spec::human;
 use railwright_spec::plan::{OpenSettings, Plan};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::SoftwareOrigin;
-use railwright_spec::software::{by_id, generation_of};
+use railwright_spec::software::generation_of;
 use serde::Serialize;
 
 /// Interval in which a measurement is expected.
@@ -42,8 +41,8 @@ pub struct Interval {
 /// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The user's own rates of operators
 /// and collectives do not determine the software.
 ///
-/// While settings are `open`, the interval of the assumed generation reaches from the lower bound of the faster alternative to the upper bound
-/// of the slower one: the plan's own, and [`OpenSettings::slower`]. The true one is between both.
+/// With alternatives ([`alternatives::all`], of which some are `open` settings), the interval of the assumed generation reaches from the lower
+/// bound of the fastest to the upper bound of the slowest one: the true one is among them.
 pub fn interval(
     costing: &Costing<'_>,
     step: Seconds,
@@ -67,11 +66,12 @@ pub fn interval(
         return as_shown(own, source);
     }
     let experts = costing.model.is_mixture_of_experts();
-    let other = slower(costing, open);
+    let others = alternatives::all(costing, step, open);
     let assumed = {
         let own = intervals::interval(Some(&costing.plan.software), experts, step);
-        let ratio = other.as_ref().map_or(1.0, |(other, _)| *other / step);
-        intervals::Interval { low: own.low * ratio.min(1.0), high: own.high * ratio.max(1.0), ..own }
+        let ratios = others.iter().map(|other| other.total / step);
+        let (low, high) = ratios.fold((1.0_f64, 1.0_f64), |(low, high), r| (low.min(r), high.max(r)));
+        intervals::Interval { low: own.low * low, high: own.high * high, ..own }
     };
     let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred
@@ -98,29 +98,9 @@ pub fn interval(
     } else {
         format!("errors of {} measured runs of all software, because `{software}` has too few", assumed.runs)
     };
-    let source = match &other {
-        Some((total, why)) => format!("{source}; {} {why}", human::seconds(*total)),
-        None => source,
-    };
+    let others = others.iter().map(|other| format!("; {} {}", human::seconds(other.total), other.assumption));
+    let source = std::iter::once(source).chain(others).collect();
     as_shown(assumed, source)
-}
-
-/// Step time with the slower alternatives of open settings, and their names as text. `None` without an alternative.
-fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<(Seconds, String)> {
-    let plan = open.slower(costing.plan, costing.model, by_id(&costing.plan.software).ok()?)?;
-    let other = Costing::new(costing.model, costing.cluster, &plan, costing.machine).ok()?;
-    let total = evaluate(&other).ok()?.time.total;
-    let is_sound = total.is_finite() && total > Seconds::ZERO;
-    let changes = [
-        (plan.overlap != costing.plan.overlap, "without the overlap that only recipes set".to_owned()),
-        (
-            plan.expert_imbalance > costing.plan.expert_imbalance,
-            format!("with {} of the mean on the busiest expert", plan.expert_imbalance),
-        ),
-    ];
-    let why: Vec<String> =
-        changes.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, text)| text).collect();
-    is_sound.then(|| (total, why.join(" and ")))
 }
 
 /// Throughput of a step.

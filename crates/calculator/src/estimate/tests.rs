@@ -16,7 +16,8 @@ pub(super) fn estimate_of(
     let mut spec = PlanSpec::default();
     change(&mut spec);
     let plan = spec.resolve(&model, &cluster).expect("resolves");
-    estimate(&model, &cluster, &plan, &EstimateOptions::default()).expect("priced")
+    let options = EstimateOptions { open_settings: spec.open_settings(), ..EstimateOptions::default() };
+    estimate(&model, &cluster, &plan, &options).expect("priced")
 }
 
 fn check_sums(part: &Part) {

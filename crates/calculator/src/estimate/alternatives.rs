@@ -1,0 +1,119 @@
+//! Step times under likely alternatives of what an estimate assumes.
+//!
+//! Responsible for: the alternatives that widen an interval: open settings of the plan, and the speed of the host. Excludes their
+//! likelihood, and the version of the framework (see [`super::versions`]).
+
+use crate::costing::Costing;
+use crate::evaluate::evaluate;
+use railwright_spec::plan::OpenSettings;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::software::by_id;
+
+/// A step time under another assumption.
+pub(super) struct Alternative {
+    /// Time of the step.
+    pub(super) total: Seconds,
+    /// Assumption, as text after a step time.
+    pub(super) assumption: String,
+}
+
+/// Ratio of host speeds around the generation's. A generation's cost per kernel is from the hosts of its measured runs, often one. Launches
+/// are single-threaded: at one step of code, published LoRA runs on A100 hosts took half of the time per kernel that was measured on an H100
+/// host, and eager generations of one kind differ by a factor of five (catalog/software.toml).
+const HOST_RANGE: f64 = 2.0;
+
+/// Minimum change of the step time by the host's speed. Below, the errors of measured runs already contain it.
+const MUCH: f64 = 0.15;
+
+/// All alternatives of a step of time `step`.
+pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Vec<Alternative> {
+    open_settings(costing, open).into_iter().chain(hosts(costing, step)).collect()
+}
+
+/// The slower alternatives of open settings together. `None` without one.
+fn open_settings(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
+    let plan = open.slower(costing.plan, costing.model, by_id(&costing.plan.software).ok()?)?;
+    let total = time(&Costing::new(costing.model, costing.cluster, &plan, costing.machine).ok()?)?;
+    let changes = [
+        (plan.overlap != costing.plan.overlap, "without the overlap that only recipes set".to_owned()),
+        (
+            plan.expert_imbalance > costing.plan.expert_imbalance,
+            format!("with {} of the mean on the busiest expert", plan.expert_imbalance),
+        ),
+    ];
+    let texts: Vec<String> =
+        changes.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, text)| text).collect();
+    Some(Alternative { total, assumption: texts.join(" and ") })
+}
+
+/// The step on a host of twice and half the speed, if the host limits the step.
+fn hosts(costing: &Costing<'_>, step: Seconds) -> Vec<Alternative> {
+    let at = |rate: f64| {
+        let software = costing.software.with_host_rate(rate);
+        time(&Costing::with_software(
+            costing.model,
+            costing.cluster,
+            costing.plan,
+            costing.machine,
+            &software,
+        ))
+    };
+    let list =
+        [(HOST_RANGE, "on a host of twice the speed"), (1.0 / HOST_RANGE, "on a host of half the speed")]
+            .into_iter()
+            .filter_map(|(rate, assumption)| {
+                Some(Alternative { total: at(rate)?, assumption: assumption.to_owned() })
+            });
+    list.filter(|other| (other.total / step - 1.0).abs() > MUCH).collect()
+}
+
+fn time(costing: &Costing<'_>) -> Option<Seconds> {
+    let total = evaluate(costing).ok()?.time.total;
+    (total.is_finite() && total > Seconds::ZERO).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::estimate_of;
+    use railwright_spec::plan::Sharding;
+
+    fn width(sequence: u64, software: &str) -> (f64, f64, String) {
+        let estimate = estimate_of("llama-3-8b", "dgx-h100", 8, |p| {
+            p.software = Some(software.into());
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+            p.sequence_length = Some(sequence);
+            p.micro_batches = Some(1);
+        });
+        let interval = &estimate.step_time_interval;
+        (interval.low / estimate.step_time, interval.high / estimate.step_time, interval.source.clone())
+    }
+
+    /// A step that waits for the host has an interval over hosts; one that does not is as certain as its generation.
+    #[test]
+    fn a_step_that_waits_for_the_host_depends_on_its_speed() {
+        let (short, long) = (width(128, "transformers-2026"), width(8192, "transformers-2026"));
+        assert!(short.0 < long.0 * 0.8 && short.1 > long.1 * 1.2, "{short:?} {long:?}");
+        assert!(
+            short.2.contains("on a host of twice the speed") && !long.2.contains("host"),
+            "{short:?} {long:?}"
+        );
+    }
+
+    /// A recipe's overlap is one end of the interval of an open plan, and specified overlap removes the other.
+    #[test]
+    fn open_overlap_widens_upwards_alone() {
+        let of = |overlap: Option<bool>| {
+            let estimate = estimate_of("llama-3-8b", "dgx-h100", 64, |p| {
+                p.software = Some("megatron-core-2025".into());
+                p.tensor_parallel = Some(8);
+                (p.overlap_tensor, p.overlap_gradient_reduce, p.overlap_parameter_gather) =
+                    (overlap, overlap, overlap);
+            });
+            let interval = &estimate.step_time_interval;
+            (interval.low / estimate.step_time, interval.high / estimate.step_time)
+        };
+        let (open, recipe) = (of(None), of(Some(true)));
+        assert!(open.1 > recipe.1 * 1.02 && (open.0 - recipe.0).abs() < 1e-9, "{open:?} {recipe:?}");
+        assert_eq!(of(Some(false)), recipe);
+    }
+}
