@@ -8,10 +8,11 @@ use crate::disturbance;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::partition::chunks_per_stage;
 pub use crate::partition::local_chunks;
-use crate::schedule::{ChunkCost, Pipeline, Workspace};
+use crate::schedule::{ChunkCost, GradientEnds, Pipeline, Reduced, Workspace};
 use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage::{self, Chunk};
 pub use crate::transfer::transfer_time;
+use crate::update;
 use crate::work::{Dimension, Family};
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
@@ -59,6 +60,8 @@ pub struct Evaluation {
     pub transfer: Seconds,
     /// Pipeline part of the step: from the first pass to the last, or the repetition period of zero-bubble schedules.
     pub pipeline: Seconds,
+    /// Time by which a step by itself is longer than the interval of consecutive steps. Positive for zero-bubble schedules alone.
+    pub overlap_of_steps: Seconds,
     /// Time in passes on each stage.
     pub busy: Vec<Seconds>,
     /// Arithmetic that all ranks execute in a step, recompute included.
@@ -94,11 +97,11 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let pipeline = pipeline(plan, &times, transfer);
     let summary = workspace.summarize(&pipeline)?;
     // Zero-bubble schedules validate the optimizer step afterwards, so stages continue into the next step one after another.
-    let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };
+    let ends = GradientEnds::new(summary, plan.schedule.validates_afterwards());
+    let duration = ends.pipeline();
     let local = stage_parameters(costing, &chunks);
 
     let mut updates = Vec::with_capacity(local.len());
-    let mut end = duration;
     let mut critical = (Seconds::ZERO, 0);
     for (s, &parameters) in local.iter().enumerate() {
         let own = local_chunks(plan, s);
@@ -106,15 +109,17 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         let slow = disturbance::update_costing(costing, s);
         let mut update =
             sharding::stage_update(slow.as_ref().unwrap_or(costing), parameters, &passes, micro_batches);
+        update.between_stages =
+            update::time_between_stages(slow.as_ref().unwrap_or(costing), parameters, s, chunks.len());
         disturbance::stretch_update(costing, s, &mut update);
-        let slack = summary.duration - summary.last_backward_end.get(s).copied().unwrap_or(summary.duration);
-        end = end.max(duration - slack + update.gradient_exposed);
         let busy = summary.busy.get(s).copied().unwrap_or(Seconds::ZERO);
         if busy > critical.0 {
             critical = (busy, s);
         }
         updates.push(update);
     }
+    let exposed = updates.iter().map(|u| u.gradient_exposed + u.between_stages);
+    let Reduced { alone, in_sequence: end } = ends.reduced(exposed);
     let optimizer = updates.iter().map(|u| u.optimizer).fold(Seconds::ZERO, Seconds::max);
     let gather = updates.iter().map(|u| u.parameter_exposed).fold(Seconds::ZERO, Seconds::max);
     let reduce = end - duration;
@@ -152,6 +157,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         critical_stage: critical.1,
         transfer,
         pipeline: duration,
+        overlap_of_steps: alone - end,
         busy: summary.busy.clone(),
         hardware_flop: per_replica * (m * ranks),
         chunks,

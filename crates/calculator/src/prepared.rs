@@ -13,9 +13,10 @@ use crate::evaluate::{pipeline, transfer_time};
 use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::partition;
-use crate::schedule::{ChunkCost, Workspace, lower_bound};
+use crate::schedule::{ChunkCost, GradientEnds, Workspace, lower_bound};
 use crate::sharding::{self, StagePasses, StageUpdate};
 use crate::stage;
+use crate::update;
 use crate::work::Work;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Placement, Plan, Recompute, Schedule};
@@ -288,15 +289,7 @@ struct Known {
     shape: (Schedule, u64, u64, u64, bool),
     transfer: Seconds,
     times: Vec<ChunkCost>,
-    timed: Timed,
-}
-
-/// Pipeline results that determine the end of a step.
-#[derive(Clone, Debug, Default)]
-struct Timed {
-    duration: Seconds,
-    cycle: Seconds,
-    last_backward_end: Vec<Seconds>,
+    timed: GradientEnds,
 }
 
 /// Number of cached pipelines.
@@ -304,7 +297,7 @@ const KNOWN: usize = 4;
 
 impl Buffers {
     /// Evaluates a pipeline, or returns one of the last few cached evaluations.
-    fn timed(&mut self, plan: &Plan, transfer: Seconds) -> Result<&Timed, Problem> {
+    fn timed(&mut self, plan: &Plan, transfer: Seconds) -> Result<&GradientEnds, Problem> {
         let pipeline = pipeline(plan, &self.times, transfer);
         let shape = (
             pipeline.schedule,
@@ -318,11 +311,7 @@ impl Buffers {
             return Ok(&self.known[at].timed);
         }
         let summary = self.workspace.summarize(&pipeline)?;
-        let timed = Timed {
-            duration: summary.duration,
-            cycle: summary.cycle,
-            last_backward_end: summary.last_backward_end.clone(),
-        };
+        let timed = GradientEnds::new(summary, plan.schedule.validates_afterwards());
         let known = Known { shape, transfer, times: self.times.clone(), timed };
         let at = self.oldest;
         if self.known.len() < KNOWN {
@@ -414,18 +403,14 @@ pub fn step_time_again(
                 update
             }
         };
-        buffers.exposed.push(update.gradient_exposed);
+        let between = update::time_between_stages(costing, parameters, s as usize, split.len());
+        buffers.exposed.push(update.gradient_exposed + between);
         known = Some((parameters, passes, update));
     }
     buffers.own = own;
     let exposed = std::mem::take(&mut buffers.exposed);
     let timed = buffers.timed(plan, setting.transfer)?;
-    let duration = if plan.schedule.validates_afterwards() { timed.cycle } else { timed.duration };
-    let mut end = duration;
-    for (s, &exposed) in exposed.iter().enumerate() {
-        let slack = timed.duration - timed.last_backward_end.get(s).copied().unwrap_or(timed.duration);
-        end = end.max(duration - slack + exposed);
-    }
+    let end = timed.reduced(exposed.iter().copied()).in_sequence;
     buffers.exposed = exposed;
     Ok(Some(whole(end, optimizer, gather)))
 }

@@ -26,6 +26,7 @@ mod one_forward_one_backward;
 mod order;
 mod program;
 mod recurrence;
+mod reduced;
 mod rules;
 mod slot;
 mod stage_cost;
@@ -39,6 +40,7 @@ pub use bound::lower_bound;
 pub use engine::{PipelineTimeline, TimedOperation, simulate};
 pub use in_flight::{InFlight, in_flight};
 pub use order::{Operation, OperationKind, operations};
+pub use reduced::{GradientEnds, Reduced};
 pub use summary::{PipelineSummary, Workspace, summarize};
 pub use to_step::{ChunkParts, Detail, write_step};
 

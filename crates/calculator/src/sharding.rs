@@ -114,6 +114,8 @@ pub struct StageUpdate {
     pub gradient_exposed: Seconds,
     /// The part overlapped with compute: `exposed = reduce - hidden + slow-down of that compute`.
     pub gradient_hidden: Seconds,
+    /// Reductions with another stage, which follow and are exposed.
+    pub between_stages: Seconds,
     /// Total time of gathering parameters after the step, hidden and exposed.
     pub parameter_gather: Seconds,
     /// Exposed parameter gathering.

@@ -4,15 +4,16 @@
 //! separately, and the price of each. [`crate::sharding`] sums their times; the table of an estimate, the spans of a timeline and the
 //! traffic between ranks show them. Excludes overlap: see [`crate::sharding`], for all reductions and all gathers of a stage together.
 
+mod between;
 mod priced;
 
+pub use between::{between_stages, time_between_stages};
 pub use priced::{PricedCollective, of_stage};
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
 use crate::local::LocalParameters;
-use crate::partition::{padded_vocabulary, stage_of};
 use railwright_spec::plan::{Group, Layout, NF4_BYTES};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -23,8 +24,10 @@ pub enum Purpose {
     Gradients,
     /// Gather of parameters after the optimizer step, or of fully sharded ones.
     Parameters,
-    /// Sum of the gradients of a tied embedding, which the first and the last stage both hold. Not priced: it is a single matrix.
+    /// Sum of the gradients of a tied embedding, which the first and the last stage both hold.
     EmbeddingGradients,
+    /// Sum of the gradients of a stage and its mirror image, which hold the same weights.
+    MirrorGradients,
     /// Sum of squared gradients for clipping, one fp32 number. Not priced: it is four bytes.
     GradientNorm,
 }
@@ -36,6 +39,7 @@ impl Purpose {
             Self::Gradients => "gradients",
             Self::Parameters => "parameters",
             Self::EmbeddingGradients => "gradients of the embedding",
+            Self::MirrorGradients => "gradients of the mirror stage",
             Self::GradientNorm => "gradient norm",
         }
     }
@@ -229,35 +233,19 @@ pub fn inside_passes(
         .flatten()
 }
 
-/// Exchanges of weights that are excluded from the step time, with the stage that begins them.
-///
-/// A tied word embedding is on the first and the last stage, which all-reduce its gradient: `padded vocabulary / t x h x bytes`, without
-/// learned positions, which the last stage lacks (Megatron, `_allreduce_word_embedding_grads`).
-pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = UpdateCollective> {
-    let plan = costing.plan;
-    let one = |purpose, process_group: ProcessGroup, bytes: f64| UpdateCollective {
-        purpose,
+/// The exchange that is excluded from the step time: the sum of squared gradients of all ranks.
+pub fn not_priced(costing: &Costing<'_>) -> Option<UpdateCollective> {
+    let process_group = ProcessGroup::All;
+    (costing.plan.world_size() > 1).then(|| UpdateCollective {
+        purpose: Purpose::GradientNorm,
         weights: Weights::Dense,
         operation: Collective::AllReduce,
         process_group,
         group: process_group.group(&costing.layout),
-        bytes: Bytes::new(bytes),
+        bytes: Bytes::new(4.0),
         buckets: 1.0,
         count: 1.0,
-    };
-    let last = chunks.saturating_sub(1) as u64;
-    let holder = stage_of(plan, last, 0);
-    let is_held_twice = costing.model.tied_embeddings && plan.pipeline_parallel > 1 && holder > 0;
-    let is_reduced = is_held_twice && costing.trains_weights();
-    let shards = if plan.sharding.zero_stage >= 3 { plan.shard_group() as f64 } else { 1.0 };
-    let embedding = is_reduced.then(|| {
-        let rows = padded_vocabulary(costing.model.vocabulary, plan) / plan.tensor_parallel as f64;
-        let held = rows * costing.model.hidden_size as f64;
-        let bytes = held * plan.precision.gradient_reduce.bytes() / shards;
-        one(Purpose::EmbeddingGradients, ProcessGroup::Stages(holder.cast_signed()), bytes)
-    });
-    let norm = (plan.world_size() > 1).then(|| one(Purpose::GradientNorm, ProcessGroup::All, 4.0));
-    embedding.into_iter().chain(norm)
+    })
 }
 
 /// Elements of a bucket: gradients are reduced and parameters gathered bucket by bucket.

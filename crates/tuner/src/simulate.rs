@@ -406,8 +406,8 @@ fn detours(bundle: &Bundle, classes: &[Class]) -> Vec<String> {
 
 fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> Result<Staged, Problem> {
     let mut staged = Staged { script: Script::default(), moves: Vec::new(), end: 0, earlier: Seconds::ZERO };
-    let (ends, duration) = passes::write(&mut staged, costing, evaluation, classes)?;
-    staged.earlier = duration - evaluation.pipeline;
+    let ends = passes::write(&mut staged, costing, evaluation, classes)?;
+    staged.earlier = evaluation.overlap_of_steps;
     staged.end = update::write(&mut staged, costing, evaluation, classes, &ends);
     if staged.script.len() > MOST_TASKS {
         return Err(Problem::new(format!(

@@ -71,7 +71,10 @@ pub(super) fn table(
                     + work.backward_weight.exposed_time()
                     + work.recompute.exposed_time(),
                 bubble: (evaluation.pipeline - busy).max(Seconds::ZERO),
-                gradient_exposed: evaluation.updates.get(stage).map_or(Seconds::ZERO, |u| u.gradient_exposed),
+                gradient_exposed: evaluation
+                    .updates
+                    .get(stage)
+                    .map_or(Seconds::ZERO, |u| u.gradient_exposed + u.between_stages),
                 memory: memory.stages.get(stage).map_or(Bytes::ZERO, |s| s.device),
                 critical: stage == evaluation.critical_stage,
             }

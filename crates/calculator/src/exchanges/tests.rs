@@ -37,8 +37,15 @@ fn exchanges_of(
         *sums[0].entry((dimension, row.operation, row.ranks)).or_default() += row.bytes.get() * row.count;
     }
     let critical = evaluation.critical_stage as u32;
-    for exchange in all.iter().filter(|e| e.stages.contains(&critical)) {
-        if !matches!(exchange.purpose, "gradient norm" | "gradients of the embedding") {
+    // Two stages share a reduction, and the earlier one begins it.
+    let is_second = |e: &&StageExchange| match (e.operation, e.process_group) {
+        (Collective::AllReduce, ProcessGroup::Stages(offset)) => {
+            u32::try_from(i64::from(critical) - offset).is_ok_and(|first| e.stages.contains(&first))
+        }
+        _ => false,
+    };
+    for exchange in all.iter().filter(|e| e.stages.contains(&critical) || is_second(e)) {
+        if exchange.purpose != "gradient norm" {
             let ranks = match exchange.process_group {
                 ProcessGroup::Stages(_) => 2,
                 process_group => process_group.group(&costing.layout).ranks,

@@ -1,5 +1,5 @@
-//! Exchanges around the optimizer step, as in [`crate::update`]: gradients, parameters, and those excluded from the step time (a tied
-//! embedding's two copies, the gradients' norm).
+//! Exchanges around the optimizer step, as in [`crate::update`]: gradients, parameters, gradients between stages, and the gradients' norm,
+//! which is excluded from the step time.
 
 use super::{ProcessGroup, StageExchange};
 use crate::costing::Costing;
@@ -18,8 +18,14 @@ pub(super) fn exchanges(
     for collective in update::around_optimizer(costing, local, micro_batches) {
         add(exchange(stage, &collective));
     }
+    // Both stages take part, and the earlier one begins it.
+    let is_first = |one: &UpdateCollective| matches!(one.process_group, ProcessGroup::Stages(1..));
+    for collective in update::between_stages(costing, local, stage, evaluation.chunks.len()).filter(is_first)
+    {
+        add(exchange(stage, &collective));
+    }
     if stage == 0 {
-        for collective in update::not_priced(costing, evaluation.chunks.len()) {
+        for collective in update::not_priced(costing) {
             add(exchange(stage, &collective));
         }
     }
@@ -29,7 +35,6 @@ fn exchange(stage: usize, collective: &UpdateCollective) -> StageExchange {
     StageExchange {
         stages: vec![stage as u32],
         dimension: match collective.process_group {
-            ProcessGroup::Stages(_) => Dimension::Pipeline,
             ProcessGroup::All => Dimension::Other,
             _ => Dimension::Data,
         },

@@ -1,5 +1,6 @@
 //! Properties of any plan.
 
+use super::parameters::per_parameter;
 use super::{MemoryInput, SoftwareCatalogue, peak, testing};
 use proptest::prelude::*;
 use railwright_spec::plan::{Plan, Recompute, Schedule};
@@ -51,6 +52,29 @@ fn layer_gib(plan: &Plan) -> f64 {
 }
 
 proptest! {
+    /// Without a second rank of the same weights nothing is sharded. Only an optimizer that keeps more under ZeRO needs more.
+    #[test]
+    fn sharding_on_one_rank_changes_nothing(plan in any_plan(), which in 0..5_usize) {
+        let software = ["megatron-core-2025", "megatron-deepspeed-2022", "torchtitan-2024-eager", "nanotron-2024", "torchtune-2024"][which];
+        // Both ends of a pipeline with two directions hold the same weights.
+        prop_assume!(plan.schedule.copies(plan.pipeline_parallel) == 1);
+        let catalogue = SoftwareCatalogue::shared().expect("reads");
+        let software = catalogue.get(software);
+        let at = |zero_stage: u8| {
+            let mut plan = plan.clone();
+            (plan.data_parallel, plan.context_parallel, plan.sharding.zero_stage) = (1, 1, zero_stage);
+            // Otherwise the tensor ranks of a stage hold copies of an expert, which are sharded.
+            plan.expert_tensor_parallel = plan.tensor_parallel;
+            per_parameter(&plan, software)
+        };
+        let mut none = at(0);
+        let device = 1.0 - plan.offload.optimizer;
+        none.dense.moments += software.optimizer_extra * device;
+        none.routed.moments += software.optimizer_extra * device;
+        prop_assert_eq!(at(1), none);
+        prop_assert_eq!(at(2), none);
+    }
+
     #[test]
     fn less_work_or_more_sharding_never_needs_more(plan in any_plan(), which in 0..5_usize) {
         let software = ["megatron-core-2025", "megatron-lm-2022", "torchtitan-2024-eager", "nanotron-2024", "torchtune-2024"][which];

@@ -37,6 +37,8 @@ pub struct PipelineSummary {
     pub last_backward_start: Vec<Seconds>,
     /// End of the last backward pass.
     pub last_backward_end: Vec<Seconds>,
+    /// Completion of all weight gradients: the end of the last backward pass, or of a later pass of weight gradients alone.
+    pub gradients_end: Vec<Seconds>,
     /// Completion of the weight gradients of each chunk: stage-major, chunks in the order of `Schedule::local_chunks`.
     pub gradients_ready: Vec<Seconds>,
     /// Activations alive at the peak.
@@ -123,7 +125,10 @@ impl Workspace {
             out.last_backward_end.push(Seconds::new(at(marks.last_backward, true)));
             let last = at(marks.last_backward, true) - duration(marks.last_backward);
             out.last_backward_start.push(Seconds::new(last));
-            out.gradients_ready.extend(marks.gradients.iter().map(moment));
+            let weights = marks.gradients.iter().map(moment);
+            let backward_end = Seconds::new(at(marks.last_backward, true));
+            out.gradients_end.push(weights.clone().fold(backward_end, Seconds::max));
+            out.gradients_ready.extend(weights);
             in_flight(&mut out.in_flight[stage], &marks.in_flight, pipeline);
             let (busy, transfers) = work(program, pipeline, stage, beyond);
             out.busy.push(busy);
@@ -186,6 +191,7 @@ fn clear(out: &mut PipelineSummary) {
         &mut out.first_backward_end,
         &mut out.last_backward_start,
         &mut out.last_backward_end,
+        &mut out.gradients_end,
         &mut out.gradients_ready,
     ] {
         times.clear();

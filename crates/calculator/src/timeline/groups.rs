@@ -53,11 +53,16 @@ pub(super) fn collective(
         Operation::Broadcast => CollectiveKind::Broadcast,
         Operation::SendReceive => CollectiveKind::Send,
     };
-    let (members, stride) = process_group.axis(plan, &costing.layout)?;
     let block = rank_stride(plan);
-    let rank = |place: u64| base + place / block * (block * plan.pipeline_parallel) + place % block;
-    let ranks: Option<Vec<Rank>> =
-        (0..members).map(|i| u32::try_from(rank(i * stride)).ok().map(Rank)).collect();
+    let members: Vec<u64> = if let ProcessGroup::Stages(offset) = process_group {
+        let other = base.checked_add_signed(offset * block.cast_signed())?;
+        vec![base.min(other), base.max(other)]
+    } else {
+        let (members, stride) = process_group.axis(plan, &costing.layout)?;
+        let rank = |place: u64| base + place / block * (block * plan.pipeline_parallel) + place % block;
+        (0..members).map(|i| rank(i * stride)).collect()
+    };
+    let ranks: Option<Vec<Rank>> = members.into_iter().map(|n| u32::try_from(n).ok().map(Rank)).collect();
     let group = step.group(&ranks?);
     Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
 }

@@ -1,6 +1,7 @@
 //! Timelines compared with the fast path, and properties of every timeline.
 
 use super::*;
+use crate::schedule::OperationKind;
 use railwright_spec::plan::{PlanSpec, Recompute, RecomputeModule, Schedule, Sharding, StageRecompute};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::{cluster, model};
@@ -28,12 +29,30 @@ fn check_plan(model: &Model, cluster: &Cluster, plan: &Plan) -> Step {
         evaluation.transfer,
     ))
     .expect("a schedule");
-    let expected = if plan.schedule.validates_afterwards() {
-        total + (simulated.duration - evaluation.pipeline)
-    } else {
+    // By itself, a step ends after the last reduction of any stage.
+    let ends = simulated.stages.iter().zip(&evaluation.updates).map(|(passes, update)| {
+        let last =
+            passes.iter().filter(|pass| pass.operation.kind != OperationKind::Forward).map(|pass| pass.end);
+        last.fold(Seconds::ZERO, Seconds::max) + update.gradient_exposed + update.between_stages
+    });
+    let reduced = ends.fold(simulated.duration, Seconds::max);
+    let time = &evaluation.time;
+    let gather = evaluation.updates.iter().map(|u| u.parameter_exposed).fold(Seconds::ZERO, Seconds::max);
+    let expected = reduced + time.optimizer + gather + time.fixed + time.jitter;
+    if !plan.schedule.validates_afterwards() {
         assert!((simulated.duration / evaluation.pipeline - 1.0).abs() < 1e-9);
-        total
-    };
+        assert!((expected / total - 1.0).abs() < 1e-9, "{expected:?} against {total:?}");
+    }
+    // No stage's own passes and reduction take longer than the interval of steps.
+    for (passes, update) in simulated.stages.iter().zip(&evaluation.updates) {
+        let busy: Seconds = passes.iter().map(|pass| pass.end - pass.start).sum();
+        let least =
+            busy + update.gradient_exposed + update.between_stages + time.optimizer + gather + time.fixed;
+        assert!(
+            least.get() <= (total - time.jitter).get() * (1.0 + 1e-9),
+            "{least:?} within {total:?}\n{plan:?}"
+        );
+    }
     let length = step.duration().seconds();
     assert!((length / expected - 1.0).abs() < 1e-6, "{length:?} against {expected:?}");
     let last = step.ranks.iter().flat_map(|r| &r.streams).filter_map(|s| s.spans.last_end()).max();
@@ -234,6 +253,20 @@ fn by_stage(plan: &Plan, model: &Model, choices: &[u8]) -> Vec<StageRecompute> {
             StageRecompute { segments: policies[choice % policies.len()].clone(), offload }
         })
         .collect()
+}
+
+/// Consecutive steps of zero-bubble schedules: the timeline of a step by itself is longer by the overlap alone.
+#[test]
+fn exposed_reductions_delay_the_next_step_of_their_own_stage() {
+    for schedule in [Schedule::ZbH1, Schedule::ZbH2] {
+        check("llama-3-8b", "dgx-h100", 64, |p| {
+            p.pipeline_parallel = Some(8);
+            p.schedule = Some(schedule);
+            p.micro_batches = Some(16);
+            p.sequence_length = Some(1024);
+            p.overlap_gradient_reduce = Some(false);
+        });
+    }
 }
 
 proptest::proptest! {

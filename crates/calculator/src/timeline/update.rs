@@ -3,6 +3,7 @@
 use super::groups::of_update;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
+use crate::exchanges::ProcessGroup;
 use crate::partition::rank_stride;
 use crate::schedule::{OperationKind, PipelineTimeline};
 use crate::sharding::StageUpdate;
@@ -23,9 +24,9 @@ pub(super) fn write(
     let updates = &evaluation.updates;
     let optimizer = updates.iter().map(|u| u.optimizer).fold(Seconds::ZERO, Seconds::max);
     let gather = updates.iter().map(|u| u.parameter_exposed).fold(Seconds::ZERO, Seconds::max);
-    // If steps overlap, the pipeline alone is longer than the cycle.
-    let beyond = simulated.duration - evaluation.pipeline;
-    let pipeline_end = simulated.duration + (time.data_parallel - gather);
+    // A step by itself is longer than the interval of steps that overlap.
+    let beyond = evaluation.overlap_of_steps;
+    let pipeline_end = evaluation.pipeline + (time.data_parallel - gather) + beyond;
     let stepped = pipeline_end + optimizer;
     let gathered = stepped + gather;
     let fixed = gathered + time.fixed;
@@ -43,9 +44,10 @@ pub(super) fn write(
             .rev()
             .find(|t| matches!(t.operation.kind, OperationKind::Backward | OperationKind::BackwardWeight))
             .map_or(simulated.duration, |t| t.end);
-        let until = (last + update.gradient_exposed).min(pipeline_end);
+        let until = (last + update.gradient_exposed).min(pipeline_end - update.between_stages);
         let from = (until - update.gradient_reduce).max(hidden).min(until);
         own.reductions(step, (from, until));
+        own.between_stages(step, (until, until + update.between_stages));
         let stepping = Span {
             name: names[0],
             operator: OperatorFamily::Optimizer,
@@ -99,6 +101,12 @@ impl Own<'_> {
     fn reductions(&self, step: &mut Step, window: (Seconds, Seconds)) -> Vec<SpanRef> {
         let own = |one: &&PricedCollective| one.collective.purpose == Purpose::Gradients;
         self.row(step, self.update.gradient_reduce, 1.0, window, own, |what| format!("reduce {what}"))
+    }
+
+    /// Reductions with another stage over some time.
+    fn between_stages(&self, step: &mut Step, window: (Seconds, Seconds)) -> Vec<SpanRef> {
+        let own = |one: &&PricedCollective| matches!(one.collective.process_group, ProcessGroup::Stages(_));
+        self.row(step, self.update.between_stages, 1.0, window, own, |what| format!("reduce {what}"))
     }
 
     /// Some collectives in sequence, each with its share of the time of `all` of them; their spans have a `share` of their bytes.

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: dividing the exposed time among them. Excludes their list.
 
-use super::{Purpose, UpdateCollective, around_optimizer};
+use super::{Purpose, UpdateCollective, around_optimizer, between_stages};
 use crate::collectives::CollectiveCost;
 use crate::costing::Costing;
 use crate::disturbance;
@@ -26,7 +26,8 @@ pub struct PricedCollective {
 
 /// The update of a stage, collective by collective, on its own links. Their total and exposed times sum to
 /// [`crate::sharding::StageUpdate`]. Reductions, and gathers, divide their exposed time in proportion to their times, in seconds: `exposed
-/// = exposed of all x time / time of all`, because buckets of all kinds become ready at the ends of layers.
+/// = exposed of all x time / time of all`, because buckets of all kinds become ready at the ends of layers. Reductions between stages
+/// follow them, and are exposed.
 pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Vec<PricedCollective> {
     let local = stage_parameters(costing, &evaluation.chunks);
     let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else {
@@ -34,13 +35,16 @@ pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) ->
     };
     let slow = disturbance::update_costing(costing, stage);
     let costing = slow.as_ref().unwrap_or(costing);
-    around_optimizer(costing, *local, costing.plan.micro_batches().max(1))
+    let around = around_optimizer(costing, *local, costing.plan.micro_batches().max(1));
+    around
+        .chain(between_stages(costing, *local, stage, evaluation.chunks.len()))
         .map(|collective| {
             let time_each = collective.time(costing);
             let time = time_each * collective.count;
             let (all, exposed) = match collective.purpose {
                 Purpose::Parameters => (update.parameter_gather, update.parameter_exposed),
-                _ => (update.gradient_reduce, update.gradient_exposed),
+                Purpose::Gradients => (update.gradient_reduce, update.gradient_exposed),
+                _ => (time, time),
             };
             let exposed = if all > Seconds::ZERO { exposed * (time / all) } else { Seconds::ZERO };
             let cost = collective.bucket_cost(costing);

@@ -6,10 +6,12 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, SCHEMA_VERSION};
 use crate::run::{self, Resolved};
 use railwright_answers::Pricing as _;
-use railwright_calculator::costing::Machine;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::timeline::{Detail, timeline_on};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
 use railwright_step::columns::{Options, of_step_watched};
 use railwright_step::{Step, chrome, svg};
 use std::path::Path;
@@ -73,9 +75,17 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
             Format::Chrome => "open it in https://ui.perfetto.dev",
             Format::Columns => "`railwright serve` shows these columns",
         };
+        let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
+        let overlap = evaluate(&costing)?.overlap_of_steps;
+        let length = step.duration().seconds();
+        let in_sequence = if overlap > Seconds::ZERO {
+            format!(" by itself, {} in a sequence of steps that overlap,", human::seconds(length - overlap))
+        } else {
+            String::new()
+        };
         printer.note(&format!(
-            "a step of {} on {} ranks, one for each pipeline stage; {how}",
-            human::seconds(step.duration().seconds()),
+            "a step of {}{in_sequence} on {} ranks, one for each pipeline stage; {how}",
+            human::seconds(length),
             step.ranks.len()
         ));
     }

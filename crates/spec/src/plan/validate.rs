@@ -4,6 +4,8 @@
 //! and memory. One file per group of rules.
 
 mod advice;
+#[cfg(test)]
+mod applied;
 mod batch;
 mod bounds;
 mod devices;

@@ -6,7 +6,7 @@ use crate::exchanges::convert;
 use railwright_calculator::collectives::{Collective, TORUS_SHARE};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
-use railwright_calculator::exchanges::{StageExchange, of_chunk, of_step};
+use railwright_calculator::exchanges::{ProcessGroup, StageExchange, of_chunk, of_step};
 use railwright_network::simulate::{Class, Edge};
 use railwright_network::topology::Design;
 use railwright_network::traffic::Seats;
@@ -115,6 +115,9 @@ impl Classes {
         let mut sums: BTreeMap<(Dim, u32, When), BTreeMap<u32, Sum>> = BTreeMap::new();
         let mut add = |when: When, stage: u32, exchange: StageExchange| {
             let Some(dim) = Dim::of(exchange.dimension, exchange.phase) else { return };
+            if matches!(exchange.process_group, ProcessGroup::Stages(_)) {
+                return;
+            }
             let group = exchange.process_group.group(&costing.layout);
             let cost = costing.machine.fabric.time(exchange.operation, exchange.bytes, &group, 1.0);
             let (count, axis) = (exchange.count, exchange.process_group.axis(costing.plan, &costing.layout));

@@ -76,13 +76,13 @@ pub(super) struct Split {
 /// Key of a message: true for a gradient, and the chunk and micro-batch of its output.
 type Key = (bool, u32, u32);
 
-/// Writes all passes. Returns the ends of those of each stage, and the duration of the pipeline in closed form.
+/// Writes all passes. Returns the ends of those of each stage.
 pub(super) fn write(
     staged: &mut Staged,
     costing: &Costing<'_>,
     evaluation: &Evaluation,
     classes: &Classes,
-) -> Result<(Vec<StageEnds>, Seconds), Problem> {
+) -> Result<Vec<StageEnds>, Problem> {
     let plan = costing.plan;
     let times: Vec<ChunkCost> = evaluation.chunks.iter().map(|chunk| chunk.time).collect();
     let timeline = simulate(&pipeline(plan, &times, evaluation.transfer))?;
@@ -166,7 +166,7 @@ pub(super) fn write(
         };
         staged.script.follow(message, begin);
     }
-    Ok((ends, timeline.duration))
+    Ok(ends)
 }
 
 /// Recompute joined with the backward pass that follows it.

@@ -171,6 +171,29 @@ fn sharded_gradients_cross_links_in_every_micro_batch() {
 }
 
 /// Loss of one dimension, with the time of its exchanges alone.
+/// Gradients that every micro-batch reduces share the links of a domain with tensor-parallel traffic, for most of the step. The closed form
+/// prices each alone. Without tensor parallelism, nothing shares the links.
+#[test]
+fn sharded_gradients_contend_with_tensor_parallel_traffic_alone() {
+    let with = |tensor, zero_stage| {
+        let run = run("llama-3-8b", 16, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.sequence_length) = (Some(tensor), Some(1), Some(1024));
+            (p.micro_batch, p.global_batch) = (Some(1), Some(128));
+            p.sharding = Some(Sharding { zero_stage, group: None, reshard_after_forward: true });
+        });
+        let simulation = simulated(&run, &spec_of(Kind::RailOptimized), &[], None);
+        let of = |what: &str| change(&simulation, what) / simulation.closed_form.get();
+        (of("communication starts after its dependencies"), of("contention and oversubscription"))
+    };
+    for (tensor, zero_stage) in [(1, 1), (1, 2), (4, 1), (4, 2)] {
+        let (dependencies, contention) = with(tensor, zero_stage);
+        assert!(dependencies.abs() < 1e-9, "TP{tensor} ZeRO-{zero_stage}: {dependencies}");
+        let is_shared = (tensor, zero_stage) == (4, 2);
+        let expected = if is_shared { 0.01..0.03 } else { -1e-9..0.005 };
+        assert!(expected.contains(&contention), "TP{tensor} ZeRO-{zero_stage}: {contention}");
+    }
+}
+
 fn row<'a>(simulation: &'a Simulation, dimension: &str) -> &'a DimensionRow {
     simulation.dimensions.iter().find(|row| row.dimension == dimension).expect("it exchanges")
 }

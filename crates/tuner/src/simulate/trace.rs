@@ -362,7 +362,7 @@ impl<'a> Stage<'a> {
         let is_own = |one: &&StageExchange| {
             (one.dimension, one.phase) == (Dimension::Data, Phase::Optimizer)
                 && one.stages.contains(&self.stage)
-                // Not priced: a tied embedding of two stages, and the norm of gradients.
+                // Without flows: gradients of two stages, and the norm of gradients.
                 && !matches!(one.process_group, ProcessGroup::Stages(_) | ProcessGroup::All)
                 && (one.operation == Collective::AllGather) == gathers
         };

@@ -63,7 +63,9 @@ pub(super) fn write(
         // Number of micro-batches between two reductions.
         let micro_batches = costing.plan.micro_batches().max(1);
         let room = passes * (micro_batches as f64 / reductions_per_step(costing, micro_batches).max(1.0));
-        reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
+        let own_reduced = reduce(staged, costing, classes, stage as u32, (update, room), own);
+        // Stages exchange one matrix or their shards, at the closed form's time.
+        reduced.extend(own_reduced.map(|end| staged.script.add(Work::Pause(update.between_stages), [end])));
         // Parameters of the previous step arrive during the first forward pass of each chunk, and the next pass waits for them.
         let Divided { hidden, .. } = Divided::parameters(update);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);

@@ -280,6 +280,12 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
             "not overlapped by the last backward \
             pass",
         ),
+    ]);
+    if update.between_stages > Seconds::ZERO {
+        let with = "copies of the same weights; after the others, not overlapped";
+        layers.push(measure("reduce_between_stages", update.between_stages.get(), "s", with));
+    }
+    layers.extend([
         measure("gather", update.parameter_gather.get(), "s", "overlapped or not"),
         measure(
             "gather_exposed",

@@ -34,20 +34,22 @@ pub(super) fn divides_ranks(plan: &Plan, degrees: [u64; 3]) -> bool {
     plan.world_size().is_multiple_of(replica)
 }
 
-/// Hint with valid values: `use 4 or 8`.
-pub(super) fn use_one_of(values: &[u64]) -> String {
-    match values {
-        [] => "use 1".to_owned(),
-        values => format!("use {}", values.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ")),
-    }
+/// Adds valid values of its key to a problem, as in `use 4 or 8`, and another way out. Without either there is no hint.
+pub(super) fn with_values_or<T: ToString>(problem: Problem, values: &[T], other: &str) -> Problem {
+    let key = problem.place.as_ref().and_then(|place| place.key.clone()).unwrap_or_default();
+    let listed = values.iter().map(T::to_string).collect::<Vec<_>>().join(" or ");
+    let hint = match (values.is_empty(), other.is_empty()) {
+        (true, true) => return problem,
+        (true, false) => other.to_owned(),
+        (false, true) => format!("use {listed}"),
+        (false, false) => format!("use {listed}, or {other}"),
+    };
+    values.iter().fold(problem.hint(hint), |problem, value| problem.remedy(key.as_str(), value.to_string()))
 }
 
-/// Adds valid values of its key to a problem.
-pub(super) fn with_values(problem: Problem, values: &[u64]) -> Problem {
-    let key = problem.place.as_ref().and_then(|place| place.key.clone()).unwrap_or_default();
-    let values = if values.is_empty() { &[1][..] } else { values };
-    let advised = problem.hint(use_one_of(values));
-    values.iter().fold(advised, |problem, value| problem.remedy(key.as_str(), value))
+/// Adds valid values of its key to a problem, as in `use 4 or 8`.
+pub(super) fn with_values<T: ToString>(problem: Problem, values: &[T]) -> Problem {
+    with_values_or(problem, values, "")
 }
 
 pub(super) fn greatest_common_divisor(a: u64, b: u64) -> u64 {

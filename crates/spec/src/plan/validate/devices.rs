@@ -2,11 +2,12 @@
 
 use super::super::expert_count;
 use super::super::{Plan, Sharding};
-use super::advice::{greatest_common_divisor, nearest_divisors, with_values};
+use super::advice::{nearest_divisors, nearest_where, with_values};
 use crate::cluster::Cluster;
 use crate::model::Model;
 use crate::precision::DataType;
 use crate::problem::Problem;
+use crate::run::Field as _;
 
 pub(super) fn check(model: &Model, cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     world(cluster, plan, problems);
@@ -49,14 +50,14 @@ fn expert_ranks(experts: u64, plan: &Plan, problems: &mut Vec<Problem>) {
     let ranks = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
     let wanted = plan.expert_parallel.saturating_mul(plan.expert_tensor_parallel);
     if !ranks.is_multiple_of(wanted) {
-        let rest = ranks / plan.expert_tensor_parallel.min(ranks);
+        let works = |n: u64| ranks.is_multiple_of(n.saturating_mul(plan.expert_tensor_parallel));
         problems.push(
             with_values(Problem::new(format!(
                 "{} ranks of expert parallelism x {} of expert tensor parallelism do not divide the {ranks} ranks of a \
                  pipeline stage (tensor x context x data)",
                 plan.expert_parallel, plan.expert_tensor_parallel
             ))
-            .at_key("plan.expert_parallel"), &nearest_divisors(greatest_common_divisor(rest, experts), plan.expert_parallel)),
+            .at_key("plan.expert_parallel"), &nearest_where(experts, plan.expert_parallel, works)),
         );
     }
 }
@@ -66,12 +67,14 @@ fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
     let Sharding { zero_stage, group: Some(group), .. } = plan.sharding else { return };
     let ranks = plan.data_parallel * plan.context_parallel;
     if zero_stage > 0 && !ranks.is_multiple_of(group) {
+        let of_size = |size: u64| Sharding { group: Some(size), ..plan.sharding }.write().to_plain();
+        let sizes: Vec<String> = nearest_divisors(ranks, group).into_iter().map(of_size).collect();
         problems.push(with_values(
             Problem::new(format!(
                 "the group size {group} does not divide the {ranks} ranks of data x context parallelism"
             ))
             .at_key("plan.sharding"),
-            &nearest_divisors(ranks, group),
+            &sizes,
         ));
     }
 }

@@ -1,7 +1,7 @@
 //! Rules on layers per stage and on schedules.
 
 use super::super::{Chunks, Need, Plan, Recompute, Refusal, Schedule, StageSplit, uneven_layers};
-use super::advice::{divides_ranks, nearest_divisors, nearest_where, use_one_of, with_values};
+use super::advice::{divides_ranks, nearest_where, with_values_or};
 use super::stage_recompute;
 use crate::human::counts;
 use crate::model::Model;
@@ -10,7 +10,7 @@ use crate::software;
 
 pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     layers(model, plan, problems);
-    schedule(plan, problems);
+    schedule(model, plan, problems);
     recompute(model, plan, problems);
 }
 
@@ -18,7 +18,18 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let layers = model.num_layers();
     let (pp, vp) = (plan.pipeline_parallel, plan.virtual_stages);
     let chunks = pp * vp;
-    let with_stages = |n: u64| divides_ranks(plan, [n, plan.tensor_parallel, plan.context_parallel]);
+    let schedule_takes = |n: u64| match plan.schedule.facts().chunks {
+        Chunks::Exactly(chunks) => pp > 1 && n == chunks,
+        Chunks::Any => pp > 1 || n == 1,
+    };
+    let chunks_work = |n: u64| layers.is_multiple_of(pp.saturating_mul(n)) && schedule_takes(n);
+    // A single stage has no chunks, and schedules of exactly some number of them need several stages.
+    let is_single = |n: u64| n == 1 && (vp > 1 || plan.schedule.facts().chunks != Chunks::Any);
+    let stages_work = |n: u64| {
+        layers.is_multiple_of(n.saturating_mul(vp))
+            && !is_single(n)
+            && divides_ranks(plan, [n, plan.tensor_parallel, plan.context_parallel])
+    };
     if let Some(list) = &plan.layers_per_stage {
         let sum: u64 = list.iter().sum();
         // A list per pipeline stage is accepted too; its entries are divided among the chunks of the stage.
@@ -42,34 +53,32 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
         // The largest value below that divides the layers, and for stages the ranks of the job.
         let most = if pp > layers {
-            (1..=layers).rev().find(|n| layers.is_multiple_of(*n) && with_stages(*n))
+            (1..=layers).rev().find(|n| stages_work(*n))
         } else {
-            (1..=layers / pp).rev().find(|n| layers.is_multiple_of(pp * n))
+            (1..=layers / pp).rev().find(|n| chunks_work(*n))
         };
         let values: Vec<u64> = most.into_iter().collect();
-        let use_most =
-            if values.is_empty() { String::new() } else { format!("{}, or ", use_one_of(&values)) };
         let problem =
             Problem::new(format!("{chunks} virtual stages, but {} has only {layers} layers", model.name))
-                .at_key(key)
-                .hint(format!("{use_most}set uneven_stages = true if embedding and head take a stage"));
-        let problem = values.iter().fold(problem, |problem, most| problem.remedy(key, most));
+                .at_key(key);
+        let problem =
+            with_values_or(problem, &values, "set uneven_stages = true if embedding and head take a stage");
         // Embedding and head occupy at most one stage each.
         let is_near = chunks <= layers.saturating_add(2);
         problems.push(if is_near { problem.remedy("plan.uneven_stages", true) } else { problem });
     } else if !layers.is_multiple_of(chunks) {
         let (key, works) = if layers.is_multiple_of(pp) {
-            ("plan.virtual_stages", nearest_divisors(layers / pp, vp))
+            ("plan.virtual_stages", nearest_where(layers / pp, vp, chunks_work))
         } else {
-            ("plan.pipeline_parallel", nearest_where(layers, pp, with_stages))
+            ("plan.pipeline_parallel", nearest_where(layers, pp, stages_work))
         };
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
-            with_values(
+            with_values_or(
                 Problem::new(format!("{layers} layers cannot be divided evenly among {by}")).at_key(key),
                 &works,
+                &suggestion(model, plan, chunks),
             )
-            .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks)))
             .remedy("plan.uneven_stages", true),
         );
     }
@@ -80,7 +89,7 @@ fn suggestion(model: &Model, plan: &Plan, chunks: u64) -> String {
     format!("set uneven_stages = true for [{}]", counts(&uneven_layers(model, chunks, split)))
 }
 
-fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
+fn schedule(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let (pp, vp) = (plan.pipeline_parallel, plan.virtual_stages);
     // A hint that is a bare value is also a remedy.
     let mut complain = |message: String, key: &str, hint: &str, value: Option<String>| {
@@ -94,7 +103,6 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
             "use 1",
             Some("1".to_owned()),
         );
-        return;
     }
     if let Chunks::Exactly(chunks) = plan.schedule.facts().chunks {
         let name = plan.schedule.name();
@@ -106,11 +114,13 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
                 Some(Schedule::default().name().to_owned()),
             );
         } else if vp != chunks {
+            let is_even = model.num_layers().is_multiple_of(pp.saturating_mul(chunks));
+            let layers = if is_even { "" } else { " and set uneven_stages = true" };
             complain(
                 format!("{name} runs {chunks} chunk{} per stage, found {vp}", plural(chunks)),
                 "plan.virtual_stages",
-                &format!("use {chunks}"),
-                Some(chunks.to_string()),
+                &format!("use {chunks}{layers}"),
+                is_even.then(|| chunks.to_string()),
             );
         }
     }

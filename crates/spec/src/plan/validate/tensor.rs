@@ -2,9 +2,7 @@
 
 use super::super::part_counts::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
-use super::advice::{
-    divides_ranks, greatest_common_divisor, nearest_divisors, nearest_where, use_one_of, with_values,
-};
+use super::advice::{divides_ranks, greatest_common_divisor, nearest_where, with_values, with_values_or};
 use crate::model::{FeedForward, Model, Position};
 use crate::problem::{Problem, Warning};
 
@@ -19,12 +17,8 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let tp = plan.tensor_parallel;
     let kinds = head_counts(model);
-    let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
-    // Key-value heads are divided or shared, and ranks of the job divided among groups.
-    let works = |n: u64| {
-        kinds.iter().all(|(_, kv)| *kv == 0 || kv % n == 0 || n.is_multiple_of(*kv))
-            && divides_ranks(plan, [n, plan.pipeline_parallel, plan.context_parallel])
-    };
+    let common = common_heads(&kinds);
+    let works = |n: u64| tensor_works(model, plan, n);
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
         problems.push(with_values(
             Problem::new(format!("{heads} attention heads are not divisible by {tp} ranks"))
@@ -42,19 +36,36 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     let (cp, both) = (plan.context_parallel, tp * plan.context_parallel);
     if cp > 1 && plan.context_kind == ContextKind::Ulysses && common % both != 0 && common % tp == 0 {
-        let works = nearest_divisors(common / tp, cp);
+        let works = nearest_where(common / tp, cp, |n| divides_ranks(plan, [n, tp, plan.pipeline_parallel]));
         problems.push(
-            with_values(
+            with_values_or(
                 Problem::new(format!(
                     "ulysses gives each of {tp} x {cp} ranks whole heads, but {both} does not divide {common} heads"
                 ))
                 .at_key("plan.context_parallel"),
                 &works,
+                "context_kind = \"ring\"",
             )
-            .hint(format!("{}, or context_kind = \"ring\"", use_one_of(&works)))
             .remedy("plan.context_kind", "ring"),
         );
     }
+}
+
+fn common_heads(kinds: &[(u64, u64)]) -> u64 {
+    kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads))
+}
+
+/// True if `n` tensor-parallel ranks divide the heads and the widths of the model, and the ranks of the job. Key-value heads are divided or
+/// shared.
+fn tensor_works(model: &Model, plan: &Plan, n: u64) -> bool {
+    let kinds = head_counts(model);
+    let heads = |(heads, kv): &(u64, u64)| {
+        heads.is_multiple_of(n) && (*kv == 0 || kv.is_multiple_of(n) || n.is_multiple_of(*kv))
+    };
+    let tensor = |width: &Width| width.key != TENSOR || width.width.is_multiple_of(n);
+    kinds.iter().all(heads)
+        && inner_widths(model).iter().all(tensor)
+        && divides_ranks(plan, [n, plan.pipeline_parallel, plan.context_parallel])
 }
 
 /// Warning if ulysses needs copies of key-value heads. Transformer Engine's `a2a` asserted that the context-parallel size divides the
@@ -76,41 +87,60 @@ pub(super) fn copied_heads(model: &Model, plan: &Plan) -> Option<Warning> {
     ))
 }
 
-/// Inner widths of MLPs and experts divide among ranks.
-fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
-    let (tp, etp) = (plan.tensor_parallel, plan.expert_tensor_parallel);
-    let mut bad: Vec<(&str, u64, u64, &str)> = Vec::new();
+const TENSOR: &str = "plan.tensor_parallel";
+
+/// An inner width, with the key of the ranks that divide it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Width {
+    what: &'static str,
+    width: u64,
+    key: &'static str,
+}
+
+fn inner_widths(model: &Model) -> Vec<Width> {
+    let of = |what, width, key| Width { what, width, key };
+    let mut widths: Vec<Width> = Vec::new();
     for layer in &model.layer_kinds {
         match &layer.feed_forward {
-            FeedForward::Dense(mlp) => {
-                bad.push(("the MLP's width", mlp.intermediate_size, tp, "plan.tensor_parallel"));
-            }
+            FeedForward::Dense(mlp) => widths.push(of("the MLP's width", mlp.intermediate_size, TENSOR)),
             FeedForward::MixtureOfExperts(moe) => {
-                bad.push((
-                    "the shared experts' width",
-                    moe.shared_intermediate_size,
-                    tp,
-                    "plan.tensor_parallel",
-                ));
+                widths.push(of("the shared experts' width", moe.shared_intermediate_size, TENSOR));
                 let width = moe.expert.intermediate_size;
-                bad.push(("an expert's width", width, etp, "plan.expert_tensor_parallel"));
+                widths.push(of("an expert's width", width, "plan.expert_tensor_parallel"));
             }
             FeedForward::None => {}
         }
     }
-    bad.retain(|(_, width, ranks, _)| width % ranks != 0);
-    bad.sort_unstable();
-    bad.dedup();
-    for (what, width, ranks, key) in bad {
-        problems.push(with_values(
-            Problem::new(format!("{what} of {width} is not divisible by {ranks} ranks")).at_key(key),
-            &nearest_divisors(width, ranks),
-        ));
+    widths.sort_unstable();
+    widths.dedup();
+    widths
+}
+
+/// Inner widths of MLPs and experts divide among ranks.
+fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    let common = common_heads(&head_counts(model));
+    let stage = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
+    let experts = |n: u64| stage.is_multiple_of(n.saturating_mul(plan.expert_parallel));
+    for Width { what, width, key } in inner_widths(model) {
+        let ranks = if key == TENSOR { plan.tensor_parallel } else { plan.expert_tensor_parallel };
+        if width % ranks == 0 {
+            continue;
+        }
+        let works = if key == TENSOR {
+            // A model without attention has no heads.
+            nearest_where(if common == 0 { width } else { common }, ranks, |n| tensor_works(model, plan, n))
+        } else {
+            nearest_where(width, ranks, experts)
+        };
+        let problem =
+            Problem::new(format!("{what} of {width} is not divisible by {ranks} ranks")).at_key(key);
+        problems.push(with_values(problem, &works));
     }
 }
 
 fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let ep = plan.expert_parallel;
+    let stage = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
     match expert_count(model) {
         None if ep > 1 => problems.push(
             Problem::new(format!("{ep} ranks of expert parallelism, but {} has no experts", model.name))
@@ -121,7 +151,9 @@ fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         Some(experts) if experts % ep != 0 => problems.push(with_values(
             Problem::new(format!("{experts} experts are not divisible by {ep} ranks"))
                 .at_key("plan.expert_parallel"),
-            &nearest_divisors(experts, ep),
+            &nearest_where(experts, ep, |n| {
+                stage.is_multiple_of(n.saturating_mul(plan.expert_tensor_parallel))
+            }),
         )),
         _ => {}
     }
@@ -141,39 +173,44 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     };
     // A table of learned positions has no longer sequence.
     let longest = if model.position == Position::Learned && model.max_positions > 0 {
-        model.max_positions.max(length)
+        model.max_positions
     } else {
         u64::MAX
     };
     let lengths = |unit: u64| -> Vec<u64> {
         multiples(length, unit).into_iter().filter(|near| *near <= longest).collect()
     };
+    // Sequence parallelism divides the part of a context-parallel rank again.
+    let is_divided_again = plan.sequence_parallel && tp > 1;
+    let unit =
+        if is_divided_again { pieces / greatest_common_divisor(pieces, cp * tp) * cp * tp } else { pieces };
     if length % pieces != 0 {
         let why = if split { "" } else { " (two per rank, to balance causal attention)" };
         problems.push(with_values(
             Problem::new(format!("{length} tokens are not divisible into {pieces} shards{why}"))
                 .at_key("plan.sequence_length"),
-            &lengths(pieces),
+            &lengths(unit),
         ));
-    } else if plan.sequence_parallel && tp > 1 && (length / cp) % tp != 0 {
+    } else if is_divided_again && (length / cp) % tp != 0 {
         problems.push(with_values(
             Problem::new(format!(
                 "sequence parallelism cannot divide {} tokens among {tp} ranks",
                 length / cp
             ))
             .at_key("plan.sequence_length"),
-            &lengths(pieces * tp),
+            &lengths(unit),
         ));
     }
     if model.position == Position::Learned && model.max_positions > 0 && length > model.max_positions {
+        let most = (model.max_positions / unit * unit).max(1);
         problems.push(
             Problem::new(format!(
                 "{length} tokens, but {} has learned positions for only {}",
                 model.name, model.max_positions
             ))
             .at_key("plan.sequence_length")
-            .hint(format!("use at most {}", model.max_positions))
-            .remedy("plan.sequence_length", model.max_positions),
+            .hint(format!("use at most {most}"))
+            .remedy("plan.sequence_length", most),
         );
     }
     if plan.document_length.is_some_and(|document| document > length) {

@@ -199,7 +199,7 @@ fn groups_and_recompute_are_bounded() {
         first(LLAMA, "dgx-h100", 64, |p| {
             p.sharding = Sharding { zero_stage: 3, group: Some(12), reshard_after_forward: true };
         }),
-        "plan.sharding: the group size 12 does not divide the 64 ranks of data x context parallelism; use 8 or 16"
+        "plan.sharding: the group size 12 does not divide the 64 ranks of data x context parallelism; use hsdp:8 or hsdp:16"
     );
     assert!(
         first(LLAMA, "dgx-h100", 64, |p| p.recompute = Recompute::Full { layers: Some(40) })
