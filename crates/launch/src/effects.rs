@@ -42,6 +42,15 @@ pub(crate) fn named(name: &str) -> bool {
     })
 }
 
+/// Formats of products in fewer bits than 16, as parts of names. Integers are left out: they mostly store moments or frozen weights.
+const NARROW: &[&str] = &["fp8", "float8", "mxfp8", "fp4", "nvfp4"];
+
+/// Tests whether the name of a key indicates products in fewer bits.
+pub(crate) fn narrows(name: &str) -> bool {
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+    parts.any(|part| NARROW.contains(&part.as_str()))
+}
+
 /// Tests whether a value turns a feature off: absent, false, zero, or a word for none.
 pub(crate) fn is_off(data: &Data) -> bool {
     match data {

@@ -311,6 +311,17 @@ impl<'a> Fields<'a> {
     }
 
     fn unknown(&mut self, entry: &Entry, known: &[Known]) {
+        if effects::narrows(&entry.path)
+            && !effects::is_off(&entry.data)
+            && !self.is_in_a_section_that_is_off(&entry.path)
+        {
+            // A preset that another key states holds only without this one.
+            let source = format!("{} = {}", entry.name, entry.data.shown());
+            let why = "its name indicates products in fewer bits";
+            let message = format!("not read: {why}, so the format of products is open");
+            self.draft.remark(RemarkKind::Unresolved, &source, entry.spot.line(), message);
+            return self.draft.leave_open("plan.precision.compute", &source, entry.spot.line(), why);
+        }
         let split = |path: &'static str| path.rsplit_once('.').unwrap_or(("", path));
         let (parent, last) = entry.path.rsplit_once('.').unwrap_or(("", &entry.path));
         let names: Vec<(&str, &str, &str)> = known
