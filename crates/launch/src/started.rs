@@ -123,6 +123,11 @@ pub(crate) fn read(
         return launch.map(|launch| Launch { format: Format::Script, ..launch });
     }
     let none = || {
+        let absent =
+            script.open.iter().find(|(_, what, _)| script.has_missing && what.starts_with("source "));
+        if let Some((_, what, why)) = absent {
+            return format!("this script starts `{program}` after `{}`: {why}", shorten(what));
+        }
         format!("this script starts `{program}`, which is no known trainer and names no known configuration")
     };
     Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))

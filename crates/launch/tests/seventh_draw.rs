@@ -183,3 +183,24 @@ fn pytorchs_wrapper_overlaps_the_reduction() {
     assert!(!has(&read, RemarkKind::Ignored, "DDP-impl"), "{:?}", read.remarks);
     check(&text.replace("impl torch", "impl local"), &[("plan.overlap.gradient_reduce", "false")]);
 }
+
+/// swjeong9/nanotron `qwen3_14b/alpaca_pp4_tp4.yaml`: a key of a fork divides the layers.
+#[test]
+fn an_unknown_key_of_the_stages_leaves_their_layers_open() {
+    let text = "general:\n  project: a\nmodel:\n  dtype: bfloat16\n  model_config:\n    is_qwen2_config: true\n    hidden_size: 5120\n    \
+        num_hidden_layers: 40\n    num_attention_heads: 40\n    intermediate_size: 17408\n    vocab_size: 151936\nparallelism:\n  dp: 1\n  \
+        pp: 4\n  tp: 4\n  pp_layer_partition: [19, 19, 1, 1]\ntokens:\n  micro_batch_size: 2\n  sequence_length: 8192\n  \
+        batch_accumulation_per_replica: 16\n";
+    let read = launch(text);
+    assert_eq!(read.format, Format::Nanotron);
+    assert!(read.open.iter().any(|open| open.key == "plan.layers_per_stage"), "{:?}", read.open);
+    assert!(has(&read, RemarkKind::Unresolved, "pp_layer_partition"), "{:?}", read.remarks);
+}
+
+/// yemokoo/Megatron-LM `job_train_anvil.sh`: the flags are in sourced files of another machine.
+#[test]
+fn a_script_whose_flags_are_in_a_missing_file_names_it() {
+    let text = "#!/bin/bash\nsource /base/configs/model.sh\ntorchrun --nproc_per_node 8 pretrain_gpt.py \"${MODEL_ARGS[@]}\"\n";
+    let problems = read(text, "run.sh").expect("a script").expect_err("no flags");
+    assert!(problems[0].to_string().contains("source /base/configs/model.sh"), "{problems:?}");
+}
