@@ -45,6 +45,7 @@ pub(crate) fn recognise(text: &str) -> Option<Evidence> {
     let has_mark = LAUNCHERS.iter().any(|name| text.contains(name))
         || text.contains("python")
         || text.contains("uv run")
+        || text.contains("litgpt ")
         || [".sh", ".yaml", ".yml"].iter().any(|end| text.contains(end));
     if !has_mark || !is_script(&shell::documents(text).0) {
         return None;

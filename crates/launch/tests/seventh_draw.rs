@@ -204,3 +204,39 @@ fn a_script_whose_flags_are_in_a_missing_file_names_it() {
     let problems = read(text, "run.sh").expect("a script").expect_err("no flags");
     assert!(problems[0].to_string().contains("source /base/configs/model.sh"), "{problems:?}");
 }
+
+/// CCCarloooo/FastChat `scripts/train_lora.sh`: a switch of quantized weights that is off leaves adapters on.
+#[test]
+fn adapters_without_quantized_weights_are_adapters() {
+    let text = "deepspeed --include \"localhost:3,4,5\" train_lora.py --deepspeed conf/zero2.json --model_name_or_path huggyllama/llama-7b \\\n \
+        --lora_r 4 --lora_alpha 2 --bf16 True --per_device_train_batch_size 8 --model_max_length 1280 --q_lora False\n";
+    let read = check(
+        text,
+        &[("plan.optimizer", "\"lora\""), ("plan.lora_rank", "4"), ("plan.frozen_weights", "open")],
+    );
+    assert!(has(&read, RemarkKind::Assumed, "plan.lora_targets"), "{:?}", read.remarks);
+    check(&text.replace("--q_lora False", "--use_lora False"), &[("plan.optimizer", "open")]);
+}
+
+/// song-wx/SIFT `lora_llama_30b_alpaca.sh`: DeepSpeed's file has another name and is elsewhere.
+#[test]
+fn a_stage_in_a_file_without_a_known_name_is_open() {
+    let text = "deepspeed --num_gpus=4 train.py --model_name_or_path huggyllama/llama-30b --bf16 True --per_device_train_batch_size 2 \\\n \
+        --deepspeed ./configs/default_offload_opt_param.json\n";
+    let read = check(text, &[("plan.sharding", "open"), ("plan.software", "\"deepspeed-2024\"")]);
+    for key in ["plan.sharding", "plan.offload.optimizer", "plan.offload.parameters"] {
+        assert!(read.open.iter().any(|open| open.key == key), "{key}: {:?}", read.open);
+    }
+}
+
+/// OminiX-ai/OminiX-LLM `run.sh`, ryanyxw/phdbrainstorm `train.sh`: the refusal names the program.
+#[test]
+fn programs_without_a_reader_are_named() {
+    for (text, name) in [
+        ("colossalai run --nproc_per_node 1 pretrain.py --config 7b --plugin zero2_cpu\n", "pretrain.py"),
+        ("litgpt pretrain pythia-14m --data TextFiles --optimizer AdamW\n", "litgpt"),
+    ] {
+        let problems = read(text, "run.sh").expect("a script").expect_err("no reader");
+        assert!(problems[0].to_string().contains(name), "{problems:?}");
+    }
+}

@@ -6,10 +6,11 @@ use crate::shell::{Script, Word};
 use std::path::Path;
 
 /// Programs that start a trainer on several devices.
-pub(super) const LAUNCHERS: [&str; 8] = [
+pub(super) const LAUNCHERS: [&str; 9] = [
     "torchrun",
     "deepspeed",
     "composer",
+    "colossalai",
     "axolotl",
     "torch.distributed.run",
     "torch.distributed.launch",
@@ -105,8 +106,10 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
     let mut starts = script.commands.iter().filter_map(|command| {
         let words = command.words.as_slice();
         let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_launched = words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
         let own = words.iter().position(|word| COMMANDS.contains(&name(word).as_str()));
+        let verb = own.and_then(|at| words.get(at + 1)).map(|word| word.text.as_str()).unwrap_or_default();
+        let trains = ["train", "pretrain", "finetune"].iter().any(|start| verb.starts_with(start));
+        let is_launched = trains || words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
         let is_python = words.iter().any(|word| name(word).starts_with("python"))
             || words.windows(2).any(|pair| name(&pair[0]) == "uv" && pair[1].text == "run");
         if !is_launched && !is_python && own.is_none() {
