@@ -257,14 +257,12 @@ fn optimizer(fields: &mut Fields<'_>) {
         .into_iter()
         .find(|(word, _)| lower.contains(word));
     let target = format!("{path}._target_");
-    match found {
-        Some((_, optimizer)) => fields.set("plan.optimizer", &optimizer, &target),
-        None => {
-            let why = "this optimizer has no counterpart";
-            fields.draft.leave_open("plan.optimizer", &class, fields.source(&target).1, why);
-            fields.remark(RemarkKind::Unresolved, &target, format!("{why}, so it is open"));
-        }
-    }
+    let Some((_, optimizer)) = found else {
+        let why = "this optimizer has no counterpart";
+        fields.draft.leave_open("plan.optimizer", &class, fields.source(&target).1, why);
+        return fields.remark(RemarkKind::Unresolved, &target, format!("{why}, so it is open"));
+    };
+    fields.set("plan.optimizer", &optimizer, &target);
 }
 
 /// FSDP 2 with or without `torch.compile`: torchtitan's generations are the nearest that are measured.

@@ -16,27 +16,42 @@ const CATALOGUE: &[(&str, &str)] = &[
     ("olmo3_32B", "olmo-3-32b"),
 ];
 
-/// Dense builders: width, layers, heads, key-value heads, factor of the intermediate size in tenths, its multiple, and QK norms.
-const DENSE: &[(&str, u64, u64, u64, u64, u64, u64, bool)] = &[
-    ("olmo2_14M", 128, 4, 8, 8, 10, 256, true),
-    ("olmo2_30M", 256, 4, 8, 8, 10, 256, true),
-    ("olmo2_60M", 384, 8, 8, 8, 15, 256, true),
-    ("olmo2_100M", 512, 12, 8, 8, 15, 256, true),
-    ("olmo2_190M", 768, 12, 12, 12, 15, 256, true),
-    ("olmo2_370M", 1024, 16, 16, 16, 15, 256, true),
-    ("olmo2_600M", 1344, 16, 16, 16, 15, 256, true),
-    ("olmo2_760M", 1536, 16, 16, 16, 15, 256, true),
-    ("olmo2_1B", 2048, 18, 16, 16, 15, 256, true),
-    ("olmo2_1B_v2", 2048, 16, 16, 16, 15, 256, true),
-    ("olmo2_3B", 3328, 16, 16, 16, 15, 256, true),
-    ("olmo2_7B", 4096, 32, 32, 32, 10, 256, true),
-    ("olmo2_13B", 5120, 40, 40, 40, 10, 256, true),
-    ("llama2_271M", 1024, 16, 8, 8, 10, 256, false),
-    ("llama2_1B", 2048, 18, 16, 16, 10, 256, false),
-    ("llama2_7B", 4096, 32, 32, 32, 10, 256, false),
-    ("llama2_13B", 5120, 40, 40, 40, 10, 256, false),
-    ("llama3_1B", 2048, 16, 32, 8, 15, 256, false),
-    ("llama3_8B", 4096, 32, 32, 8, 13, 1024, false),
+/// A dense model of a builder.
+struct Dense {
+    builder: &'static str,
+    /// Width, layers, heads and key-value heads.
+    sizes: [u64; 4],
+    /// Factor of the intermediate size in tenths, and its multiple.
+    intermediate: [u64; 2],
+    /// True for norms of queries and keys.
+    norms: bool,
+}
+
+const fn dense(builder: &'static str, sizes: [u64; 4], intermediate: [u64; 2], norms: bool) -> Dense {
+    Dense { builder, sizes, intermediate, norms }
+}
+
+/// Dense builders.
+const DENSE: &[Dense] = &[
+    dense("olmo2_14M", [128, 4, 8, 8], [10, 256], true),
+    dense("olmo2_30M", [256, 4, 8, 8], [10, 256], true),
+    dense("olmo2_60M", [384, 8, 8, 8], [15, 256], true),
+    dense("olmo2_100M", [512, 12, 8, 8], [15, 256], true),
+    dense("olmo2_190M", [768, 12, 12, 12], [15, 256], true),
+    dense("olmo2_370M", [1024, 16, 16, 16], [15, 256], true),
+    dense("olmo2_600M", [1344, 16, 16, 16], [15, 256], true),
+    dense("olmo2_760M", [1536, 16, 16, 16], [15, 256], true),
+    dense("olmo2_1B", [2048, 18, 16, 16], [15, 256], true),
+    dense("olmo2_1B_v2", [2048, 16, 16, 16], [15, 256], true),
+    dense("olmo2_3B", [3328, 16, 16, 16], [15, 256], true),
+    dense("olmo2_7B", [4096, 32, 32, 32], [10, 256], true),
+    dense("olmo2_13B", [5120, 40, 40, 40], [10, 256], true),
+    dense("llama2_271M", [1024, 16, 8, 8], [10, 256], false),
+    dense("llama2_1B", [2048, 18, 16, 16], [10, 256], false),
+    dense("llama2_7B", [4096, 32, 32, 32], [10, 256], false),
+    dense("llama2_13B", [5120, 40, 40, 40], [10, 256], false),
+    dense("llama3_1B", [2048, 16, 32, 8], [15, 256], false),
+    dense("llama3_8B", [4096, 32, 32, 8], [13, 1024], false),
 ];
 
 /// Tokenizers with the size of their vocabulary.
@@ -86,22 +101,21 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         fields.default("plan.vocabulary_multiple", &1_u64, "the model has OLMo's padded vocabulary");
         return;
     }
-    let Some((_, hidden, layers, heads, groups, tenths, multiple, norms)) =
-        DENSE.iter().find(|(known, ..)| *known == builder)
-    else {
+    let Some(dense) = DENSE.iter().find(|dense| dense.builder == builder) else {
         return open(fields, path, "this builder is not known");
     };
+    let ([hidden, layers, heads, groups], [tenths, multiple]) = (dense.sizes, dense.intermediate);
     for (key, n) in [
-        ("model.hidden", *hidden),
-        ("model.layers", *layers),
-        ("model.heads", *heads),
-        ("model.kv_heads", *groups),
-        ("model.ffn", intermediate(*hidden, *tenths, *multiple)),
+        ("model.hidden", hidden),
+        ("model.layers", layers),
+        ("model.heads", heads),
+        ("model.kv_heads", groups),
+        ("model.ffn", intermediate(hidden, tenths, multiple)),
     ] {
         fields.set(key, &n, path);
     }
     fields.set("model.style", &Style::Llama, path);
-    fields.set("model.qk_norm", norms, path);
+    fields.set("model.qk_norm", &dense.norms, path);
     fields.set("model.vocab", &vocabulary, "model.vocab_size._target_");
     fields.default("plan.vocabulary_multiple", &128_u64, "`padded_vocab_size` pads to a multiple of 128");
 }

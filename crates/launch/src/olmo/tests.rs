@@ -4,7 +4,7 @@ use crate::{Format, Launch, RemarkKind, detect, read};
 use railwright_spec::run::Value;
 
 /// One function that returns the experiment, as OLMo-core's official scripts have it.
-const WHOLE: &str = r#"
+const WHOLE: &str = r"
 from olmo_core.config import DType
 from olmo_core.data import NumpyDataLoaderConfig, NumpyFSLDatasetConfig, TokenizerConfig
 from olmo_core.distributed.parallel import DataParallelType
@@ -52,7 +52,7 @@ def build(opts, overrides):
 
 
 main(build)
-"#;
+";
 
 /// A builder per section, as OLMo-core's internal scripts have it.
 const BUILDERS: &str = r#"

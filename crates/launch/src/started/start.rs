@@ -96,7 +96,8 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
     script
         .open
         .iter()
-        .filter(|(_, what, _)| script.has_missing && what.ends_with(".sh") && !what.starts_with("source "))
+        .filter(|(_, what, _)| script.has_missing && !what.starts_with("source "))
+        .filter(|(_, what, _)| Path::new(what).extension().is_some_and(|end| end == "sh"))
         .find(|(_, what, _)| trains(what))
         .map(|(line, what, why)| (what.as_str(), why.as_str(), *line))
 }

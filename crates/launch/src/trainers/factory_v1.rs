@@ -171,14 +171,14 @@ fn trained(fields: &mut Fields<'_>) {
         adapter::quantized(&mut fields.draft, &source, line, &n.to_string());
     }
     let path = "optim_config.name";
-    match fields.word(path) {
-        Some(name) if !fields.draft.is_open("plan.optimizer") => {
-            set_optimizer(fields, path, &name.to_ascii_lowercase());
-        }
-        Some(_) => {}
-        None if !fields.draft.is_open("plan.optimizer") => {
-            fields.default("plan.optimizer", &Optimizer::Adam, "LLaMA-Factory trains with AdamW by default");
-        }
-        None => {}
+    let name = fields.word(path);
+    if fields.draft.is_open("plan.optimizer") {
+        return;
+    }
+    if let Some(name) = name {
+        set_optimizer(fields, path, &name.to_ascii_lowercase());
+    } else {
+        let why = "LLaMA-Factory trains with AdamW by default";
+        fields.default("plan.optimizer", &Optimizer::Adam, why);
     }
 }
