@@ -42,6 +42,32 @@ pub(crate) fn named(name: &str) -> bool {
     })
 }
 
+/// Formats of products in fewer bits than 16, as parts of names. Integers are left out: they mostly store moments or frozen weights.
+const NARROW: &[&str] = &["fp8", "float8", "mxfp8", "fp4", "nvfp4"];
+
+/// The setting that a key without a known meaning may change, by its name, with the reason.
+pub(crate) fn setting(name: &str) -> Option<(&'static str, &'static str)> {
+    let parts: Vec<String> =
+        name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect();
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
+    if has(NARROW) {
+        return Some(("plan.precision.compute", "its name indicates products in fewer bits"));
+    }
+    if has(&["pp", "pipeline", "stage", "stages"]) && has(&["partition", "partitions", "split", "splits"]) {
+        return Some(("plan.layers_per_stage", "its name indicates the layers of each stage"));
+    }
+    let of_host = |words: &[&str]| has(&["offload", "offloading"]) && has(words);
+    let why = "its name indicates tensors on the host";
+    [
+        (&["optimizer", "optim"][..], "plan.offload.optimizer"),
+        (&["activation", "activations"], "plan.offload.activations"),
+        (&["param", "params", "parameters", "weights"], "plan.offload.parameters"),
+    ]
+    .into_iter()
+    .find(|(words, _)| of_host(words))
+    .map(|(_, key)| (key, why))
+}
+
 /// Tests whether a value turns a feature off: absent, false, zero, or a word for none.
 pub(crate) fn is_off(data: &Data) -> bool {
     match data {
@@ -62,7 +88,18 @@ pub(crate) fn is_off(data: &Data) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::{named, setting};
+
+    #[test]
+    fn names_indicate_the_setting_that_they_may_change() {
+        let key = |name: &str| setting(name).map(|(key, _)| key);
+        assert_eq!(key("actor.megatron.fp8_config.mode"), Some("plan.precision.compute"));
+        assert_eq!(key("parallelism.pp_layer_partition"), Some("plan.layers_per_stage"));
+        assert_eq!(key("experimental.activation_offload"), Some("plan.offload.activations"));
+        for name in ["lr", "dataset.split", "stage", "load_in_8bit", "parallelism.pp_engine", "offload_dir"] {
+            assert_eq!(key(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn parts_of_names_indicate_effects() {

@@ -310,7 +310,26 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// A key that may change a setting leaves it open: what another key states holds only without this one.
+    fn may_change(&mut self, key: &str, entry: &Entry, why: &str) {
+        let source = format!("{} = {}", entry.name, entry.data.shown());
+        let line = entry.spot.line();
+        self.draft.remark(
+            RemarkKind::Unresolved,
+            &source,
+            line,
+            format!("not read: {why}, so `{key}` is open"),
+        );
+        self.draft.leave_open(key, &source, line, why);
+    }
+
     fn unknown(&mut self, entry: &Entry, known: &[Known]) {
+        if let Some((key, why)) = effects::setting(&entry.path)
+            && !effects::is_off(&entry.data)
+            && !self.is_in_a_section_that_is_off(&entry.path)
+        {
+            return self.may_change(key, entry, why);
+        }
         let split = |path: &'static str| path.rsplit_once('.').unwrap_or(("", path));
         let (parent, last) = entry.path.rsplit_once('.').unwrap_or(("", &entry.path));
         let names: Vec<(&str, &str, &str)> = known

@@ -42,6 +42,8 @@ pub enum Format {
     Primus,
     /// torchtune's YAML.
     Torchtune,
+    /// OLMo-core's configuration in Python.
+    OlmoCore,
     /// A model's `config.json`.
     HuggingFace,
     /// A run file of this program.
@@ -80,6 +82,7 @@ impl Format {
             Self::GptNeox => "gpt-neox",
             Self::Primus => "primus",
             Self::Torchtune => "torchtune",
+            Self::OlmoCore => "olmo-core",
             Self::HuggingFace => "hugging-face",
             Self::RunFile => "run-file",
             Self::Trace => "trace",
@@ -110,6 +113,7 @@ impl Format {
             Self::GptNeox => "a GPT-NeoX configuration",
             Self::Primus => "a Primus configuration",
             Self::Torchtune => "a torchtune configuration",
+            Self::OlmoCore => "an OLMo-core configuration",
             Self::HuggingFace => "a model's config.json",
             Self::RunFile => "a run file",
             Self::Trace => "a profiler's trace",

@@ -20,6 +20,7 @@ mod partial;
 pub(crate) mod pipeline;
 mod precision;
 mod script;
+mod stranger;
 mod world;
 pub(crate) use world::Batch;
 mod write;

@@ -53,8 +53,9 @@ impl Reader for BridgeReader {
         {
             return Some(Evidence::new(Strength::Certain, "YAML with the keys `model` and `train`"));
         }
-        let overrides =
-            is_override(text, "model.") && (is_override(text, "train.") || is_override(text, "ddp."));
+        let overrides = is_override(text, "model.")
+            && (is_override(text, "train.") || is_override(text, "ddp."))
+            && are_of_bridge(text);
         overrides.then(|| Evidence::new(Strength::Likely, "overrides of `model.` and `train.`"))
     }
 
@@ -118,6 +119,17 @@ fn is_override(text: &str, prefix: &str) -> bool {
                 .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c)))
         })
     })
+}
+
+/// Tests whether most overrides of the sections that other programs have as well are fields of Megatron-Bridge.
+fn are_of_bridge(text: &str) -> bool {
+    let words = text.split_whitespace().map(|word| word.trim_start_matches(['+', '\'', '"']));
+    let paths: Vec<&str> = words
+        .filter_map(|word| word.split_once('=').map(|(path, _)| path))
+        .filter(|path| ["model.", "train.", "ddp."].iter().any(|section| path.starts_with(section)))
+        .collect();
+    let known = paths.iter().filter(|path| names::of(Format::MegatronBridge, path).is_some()).count();
+    known * 2 >= paths.len()
 }
 
 fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {

@@ -224,6 +224,11 @@ impl Recipe {
         self.open.iter().find(|open| open.path == path).map(|open| open.line)
     }
 
+    /// The keys with unknown values.
+    pub(crate) fn open_keys(&self) -> impl Iterator<Item = &OpenKey> {
+        self.open.iter()
+    }
+
     /// Reports open keys selected by `is_wanted`, calls of other code except those that `is_known` selects by name, and assumptions.
     pub(crate) fn remarks(
         &self,
@@ -271,6 +276,36 @@ impl Recipe {
         let message = "read with the defaults of its parameters; no code is executed";
         draft.remark(RemarkKind::Assumed, &self.name, None, message);
     }
+}
+
+/// A field of a parameter, with the value that callers outside of the text give to it; `None` is Python's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    pub(crate) parameter: &'a str,
+    pub(crate) field: &'a str,
+    pub(crate) value: Option<i64>,
+}
+
+/// The result of every public function of a text that returns an object, called with fields of its parameters. Arguments that the text
+/// declares for its command line have their defaults.
+pub(crate) fn results(text: &str, file: &str, given: &[Given<'_>]) -> Result<Vec<Recipe>, Problem> {
+    check_length(text, file)?;
+    let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
+    // Classes of the framework are known by name: their code is not followed.
+    let alone = Context::default();
+    let mut program = Program::of(&block, Repository::new(text, file, &alone, |_| true));
+    let mut declaring = program.clone();
+    for (_, index) in functions(&program) {
+        let _ = declaring.call_alone(index);
+    }
+    program.arguments = declaring.arguments;
+    let called = functions(&program).filter_map(|(name, index)| {
+        let mut program = program.clone();
+        program.escapes.clear();
+        let value = program.call_with(index, given);
+        matches!(value, Value::Object(_)).then(|| recipe(&program, name, &value))
+    });
+    Ok(called.collect())
 }
 
 /// All variables of a text, each under its name: configurations that are modules, as of MMEngine.

@@ -2,8 +2,8 @@
 
 use crate::reader::Reader;
 use crate::{
-    accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, primus, rl, torchtitan, torchtune,
-    trainers,
+    accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, olmo, primus, rl, torchtitan,
+    torchtune, trainers,
 };
 
 /// Every reader. If two find evidence of equal strength, the earlier one is used.
@@ -14,6 +14,7 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &nemo::BridgeReader,
         &nemo::NemoReader,
         &torchtitan::TorchtitanReader,
+        &olmo::OlmoReader,
         &rl::RlReader,
         &trainers::TrainersReader,
         &torchtune::TorchtuneReader,

@@ -5,7 +5,7 @@
 
 mod start;
 
-use self::start::{LAUNCHERS, Start, find, is_script, value};
+use self::start::{LAUNCHERS, Start, find, is_script, missing, value};
 use crate::context::Context;
 use crate::megatron::{self, Batch};
 use crate::other;
@@ -44,13 +44,18 @@ impl Owner {
 pub(crate) fn recognise(text: &str) -> Option<Evidence> {
     let has_mark = LAUNCHERS.iter().any(|name| text.contains(name))
         || text.contains("python")
-        || text.contains("uv run");
+        || text.contains("uv run")
+        || text.contains("litgpt ")
+        || [".sh", ".yaml", ".yml"].iter().any(|end| text.contains(end));
     if !has_mark || !is_script(&shell::documents(text).0) {
         return None;
     }
     let script = shell::read_alone(text);
-    let start = find(&script)?;
-    Some(Evidence::new(Strength::Weak, format!("the command `{}`", start.name())))
+    let name = match find(&script) {
+        Some(start) => start.name().to_owned(),
+        None => shorten(missing(&script)?.0),
+    };
+    Some(Evidence::new(Strength::Weak, format!("the command `{name}`")))
 }
 
 /// Reads the configuration that the script's command names.
@@ -73,7 +78,13 @@ pub(crate) fn read(
         return launch;
     }
     let Some(start) = find(&script) else {
-        return Err(refused("no command in this file starts a program".to_owned(), "pass the script", 1));
+        let (message, line) = match missing(&script) {
+            Some((what, why, line)) => {
+                (format!("this script starts `{}`: {why}", shorten(what)), script.sources.place(line).1)
+            }
+            None => ("no command in this file starts a program".to_owned(), 1),
+        };
+        return Err(refused(message, "pass the script that starts the training", line));
     };
     let program = shorten(start.name());
     let (_, written) = shell::documents(text);
@@ -113,6 +124,11 @@ pub(crate) fn read(
         return launch.map(|launch| Launch { format: Format::Script, ..launch });
     }
     let none = || {
+        let absent =
+            script.open.iter().find(|(_, what, _)| script.has_missing && what.starts_with("source "));
+        if let Some((_, what, why)) = absent {
+            return format!("this script starts `{program}` after `{}`: {why}", shorten(what));
+        }
         format!("this script starts `{program}`, which is no known trainer and names no known configuration")
     };
     Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))

@@ -9,6 +9,7 @@ mod adapters;
 mod automodel;
 mod command;
 mod common;
+mod factory_v1;
 mod foundry;
 mod keys;
 mod launcher;
@@ -126,6 +127,9 @@ impl Reader for TrainersReader {
         if veomni::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("VeOmni: {}", veomni::WHY)));
         }
+        if factory_v1::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, format!("LLaMA-Factory v1: {}", factory_v1::WHY)));
+        }
         dialect(text)
             .map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
     }
@@ -151,6 +155,9 @@ pub(crate) fn read_started(
     }
     if veomni::is_one(text) {
         return veomni::read(text, file);
+    }
+    if factory_v1::is_one(text) {
+        return factory_v1::read(text, file, context);
     }
     if xtuner::is_one(text) {
         return xtuner::read(text, file, context);

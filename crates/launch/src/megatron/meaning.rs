@@ -199,6 +199,10 @@ fn overlap(f: &mut Filler<'_>) {
         let is_on = f.arguments.is_on(name);
         f.set(key, &is_on, name);
     }
+    // PyTorch's wrapper reduces buckets during the backward pass of the last micro-batch (until 2022; `local` waits for its end).
+    if f.arguments.word("DDP_impl") == Some("torch") {
+        f.set("plan.overlap.gradient_reduce", &true, "DDP_impl");
+    }
     // Sharding by FSDP always overlaps; its switches have no flags of their own.
     let is_sharded = ["use_torch_fsdp2", "use_megatron_fsdp", "use_custom_fsdp"]
         .into_iter()

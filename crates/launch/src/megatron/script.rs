@@ -5,7 +5,7 @@
 use super::arguments::{self, Arguments};
 use super::dialect::{self, Stated};
 use super::meaning::World;
-use super::{flags, partial, world};
+use super::{flags, partial, stranger, world};
 use crate::shell::{self, Command, Script, Word};
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
 use railwright_spec::problem::Problem;
@@ -85,8 +85,8 @@ fn flags_in(text: &str) -> Option<usize> {
         return None;
     }
     let words = text.split(|c: char| c.is_whitespace() || "\"'()".contains(c));
-    let count = flags::count(words);
-    (count >= FEWEST).then_some(count)
+    let count = flags::count(words.clone());
+    (count >= FEWEST && !stranger::starts(words)).then_some(count)
 }
 
 /// Feature that makes a text a script: an interpreter, an assignment, a directive.
@@ -142,7 +142,8 @@ pub(crate) fn read_script(
     context: &Context<'_>,
 ) -> Option<Result<Launch, Vec<Problem>>> {
     let count = |command: &Command| flags::count(command.words.iter().map(|word| word.text.as_str()));
-    let most = script.commands.iter().map(count).max()?;
+    let is_own = |command: &&Command| !stranger::starts(command.words.iter().map(|word| word.text.as_str()));
+    let most = script.commands.iter().filter(is_own).map(count).max()?;
     (most >= FEWEST).then(|| read(Format::MegatronScript, text, file, context))
 }
 
@@ -209,6 +210,12 @@ fn started(
             Some(launch.line),
             "no command in this file uses these flags, so others may be added elsewhere",
         );
+    }
+    if let Some(word) = launch.words.iter().find(|word| stranger::is_flag(&word.text))
+        && dialect == dialect::Dialect::Megatron
+    {
+        let why = "Megatron-LM has no such flag, so the program has arguments and defaults of its own";
+        arguments.hide(&word.text, Some(word.line), why);
     }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
     Some((arguments, world, says))

@@ -89,7 +89,7 @@ pub(super) const ULYSSES: &[&str] =
     &["ulysses_sequence_parallel_size", "ulysses_parallel_size", "ulysses_size", "ulysses_degree"];
 /// Sequences are divided, by heads, in a ring or with tensor parallelism.
 pub(super) const SEQUENCE: &[&str] =
-    &["sp_size", "sequence_parallel_size", "sequence_parallel_degree", "sp_degree"];
+    &["sp_size", "sequence_parallel_size", "sequence_parallel_degree", "sp_degree", "ring_attn_size"];
 pub(super) const MICRO_BATCH: &[&str] = &[
     "micro_batch_size",
     "per_device_train_batch_size",
@@ -143,6 +143,8 @@ pub(super) const LENGTH: &[&str] = &[
     "encoder_seq_length",
     "train_seq_len",
 ];
+/// The longest sample of a data set, unless prompts and responses have lengths of their own.
+pub(super) const LONGEST: &[&str] = &["max_length", "max_len"];
 pub(super) const PROMPT: &[&str] =
     &["max_prompt_length", "prompt_max_len", "prompt_length", "max_prompt_len"];
 pub(super) const RESPONSE: &[&str] = &[

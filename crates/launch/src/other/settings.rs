@@ -208,6 +208,12 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
             "the longest prompt plus the longest response, an upper bound",
         );
     }
+    for path in paths(fields, names::LONGEST) {
+        if fields.draft.value(key).is_none() {
+            open(fields, key, &path, "the longest sample, prompt or response, depending on the program");
+        }
+        fields.take(&path);
+    }
 }
 
 /// Devices: those of a node times the nodes. Jobs with several models may train on a part of them.

@@ -211,6 +211,9 @@ impl Program<'_> {
             ("int", [Value::Text(text)]) if path == "int" && text.trim().parse::<i64>().is_ok() => {
                 return text.trim().parse().map_or(Value::None, Value::Integer);
             }
+            ("int", [Value::Number(x)]) if path == "int" && x.abs() < 9e15 => {
+                return Value::Integer(x.trunc() as i64);
+            }
             ("float", [Value::Integer(n)]) if path == "float" => return Value::Number(*n as f64),
             ("float", [Value::Number(x)]) if path == "float" => return Value::Number(*x),
             ("max" | "min", [Value::Integer(a), Value::Integer(b)]) => {
@@ -229,6 +232,9 @@ impl Program<'_> {
             }
             ("hasattr", [Value::Object(id), Value::Text(name)]) if self.heap.field(*id, name).is_some() => {
                 return Value::Flag(true);
+            }
+            ("getattr", [Value::Name(owner), Value::Text(name)]) if name.is_ascii() => {
+                return Value::Name(format!("{owner}.{name}"));
             }
             ("getattr", [Value::Object(id), Value::Text(name), ..]) => {
                 if let Some(value) = self.heap.field(*id, name) {
@@ -327,6 +333,37 @@ impl Program<'_> {
         }
     }
 
+    /// An argument of the command line, as argparse names it, with its default.
+    fn declare(&mut self, positional: &[Value], named: &Named) {
+        let field = |wanted: &str| named.iter().find(|(name, ..)| name == wanted).map(|(_, value, _)| value);
+        let flag = positional.iter().find_map(|value| match value {
+            Value::Text(text) => text.strip_prefix("--"),
+            _ => None,
+        });
+        let name = match field("dest") {
+            Some(Value::Text(name)) => Some(name.clone()),
+            _ => flag.map(|flag| flag.replace('-', "_")),
+        };
+        let default = match (field("default"), field("action")) {
+            (Some(value), _) => value.clone(),
+            (None, Some(Value::Text(action))) if action == "store_true" => Value::Flag(false),
+            (None, Some(Value::Text(action))) if action == "store_false" => Value::Flag(true),
+            (None, Some(_)) => return,
+            (None, None) => Value::None,
+        };
+        let is_required = matches!(field("required"), Some(Value::Flag(true)));
+        let is_literal = !matches!(default, Value::Object(_) | Value::List(_) | Value::Open(_));
+        if let Some(name) = name.filter(|_| is_literal && !is_required && self.arguments.len() < 1000) {
+            self.arguments.insert(name, default);
+        }
+    }
+
+    /// Tests whether an object is of a class of configurations, by its name.
+    fn is_configuration(&self, object: usize) -> bool {
+        let callee = self.heap.objects.get(object).map_or("", |object| &object.callee);
+        callee.rsplit('.').next().is_some_and(|class| class.ends_with("Config"))
+    }
+
     fn method(
         &mut self,
         receiver: &Value,
@@ -335,6 +372,10 @@ impl Program<'_> {
         named: Named,
         line: usize,
     ) -> Value {
+        if name == "add_argument" {
+            self.declare(&positional, &named);
+            return Value::None;
+        }
         match receiver {
             Value::Text(text) => match name {
                 "lower" => Value::Text(text.to_lowercase()),
@@ -372,6 +413,8 @@ impl Program<'_> {
                 }
                 Value::None
             }
+            // OLMo-core: a copy with the overrides of the command line, of which there are none here.
+            Value::Object(id) if name == "merge" && self.is_configuration(*id) => receiver.clone(),
             Value::Object(id) => {
                 let of = self.heap.objects.get(*id).cloned().unwrap_or_default();
                 let is_literal = |value: &Value| !matches!(value, Value::Object(_) | Value::List(_));

@@ -4,6 +4,7 @@
 //! unknown condition as open. Runs nothing: the result of missing code is an object with the name of the called function, and its arguments
 //! are recorded.
 
+use super::Given;
 use super::compute;
 use super::modules::{Module, Repository};
 use super::tree::{Block, Class, Expression, Function, Kind, Node, Statement};
@@ -13,6 +14,9 @@ use std::rc::Rc;
 
 /// Statements and expressions that are followed in one text.
 const MOST_STEPS: usize = 200_000;
+/// Usual names of the parsed arguments of a command line.
+const PARSED: [&str; 2] = ["opts", "args"];
+
 /// A call of other code with an object of this text, which that code may change.
 #[derive(Clone, Debug)]
 pub(super) struct Escape {
@@ -71,6 +75,8 @@ pub(super) struct Program<'a> {
     pub(super) others: Vec<usize>,
     /// Variables of the environment that are read as unset, with their lines.
     pub(super) unset: Vec<(String, usize)>,
+    /// Arguments that the text declares for its command line, with their literal defaults.
+    pub(super) arguments: BTreeMap<String, Value>,
     pub(super) frames: Vec<Frame>,
     /// True if the next call returns its argument: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
@@ -99,6 +105,35 @@ impl<'a> Program<'a> {
     /// Calls a function as its caller would without arguments. A parameter without a default is only implied.
     pub(super) fn call_alone(&mut self, function: usize) -> Value {
         self.call(function, &[], &[], true)
+    }
+
+    /// The same with fields of parameters: those of callers outside of the text, and the defaults of the command line for its parsed
+    /// arguments.
+    pub(super) fn call_with(&mut self, function: usize, given: &[Given<'_>]) -> Value {
+        let line = self.functions.get(function).map_or(0, |function| function.line);
+        let declared = self.arguments.clone();
+        let of_command = declared
+            .iter()
+            .flat_map(|(name, value)| PARSED.map(|parameter| (parameter, name.as_str(), value.clone())));
+        let of_callers =
+            given.iter().map(|one| (one.parameter, one.field, one.value.map_or(Value::None, Value::Integer)));
+        let mut named: Vec<(String, Value, usize)> = Vec::new();
+        for (parameter, path, value) in of_callers.chain(of_command) {
+            if !named.iter().any(|(name, ..)| name == parameter) {
+                let object = self.heap.implied(line, None);
+                named.push((parameter.to_owned(), object, line));
+            }
+            let Some((_, of, _)) = named.iter().find(|(name, ..)| name == parameter) else { continue };
+            let (sections, field) = path.rsplit_once('.').map_or((None, path), |(s, f)| (Some(s), f));
+            let mut of = of.clone();
+            for section in sections.into_iter().flat_map(|sections| sections.split('.')) {
+                of = self.attribute(&of, section, line);
+            }
+            if let Value::Object(object) = of {
+                self.heap.set(object, field, value, line, true);
+            }
+        }
+        self.call(function, &[], &named, true)
     }
 
     fn is_exhausted(&mut self) -> bool {

@@ -6,16 +6,20 @@ use crate::shell::{Script, Word};
 use std::path::Path;
 
 /// Programs that start a trainer on several devices.
-pub(super) const LAUNCHERS: [&str; 8] = [
+pub(super) const LAUNCHERS: [&str; 9] = [
     "torchrun",
     "deepspeed",
     "composer",
+    "colossalai",
     "axolotl",
     "torch.distributed.run",
     "torch.distributed.launch",
     "accelerate",
     "accelerate.commands.launch",
 ];
+
+/// Programs that start the training themselves, with a file of settings.
+const COMMANDS: [&str; 4] = ["llamafactory-cli", "axolotl", "tune", "litgpt"];
 
 /// Endings of files of settings.
 const SETTINGS: [&str; 3] = ["yaml", "yml", "toml"];
@@ -80,22 +84,46 @@ pub(super) fn is_script(text: &str) -> bool {
     })
 }
 
+/// Words in names of scripts that train.
+const TRAINING: [&str; 9] = ["train", "sft", "tune", "dpo", "simpo", "grpo", "ppo", "rlhf", "distill"];
+
+/// The first script that a script starts and that is missing, with the reason and the line.
+pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
+    let trains = |what: &str| {
+        let name = what.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        TRAINING.iter().any(|word| name.contains(word))
+    };
+    script
+        .open
+        .iter()
+        .filter(|(_, what, _)| script.has_missing && !what.starts_with("source "))
+        .filter(|(_, what, _)| Path::new(what).extension().is_some_and(|end| end == "sh"))
+        .find(|(_, what, _)| trains(what))
+        .map(|(line, what, why)| (what.as_str(), why.as_str(), *line))
+}
+
 /// The last command that starts a program on several devices, or with a file of settings.
 pub(super) fn find(script: &Script) -> Option<Start<'_>> {
     let mut starts = script.commands.iter().filter_map(|command| {
         let words = command.words.as_slice();
         let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_launched = words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
+        let own = words.iter().position(|word| COMMANDS.contains(&name(word).as_str()));
+        let verb = own.and_then(|at| words.get(at + 1)).map(|word| word.text.as_str()).unwrap_or_default();
+        let trains = ["train", "pretrain", "finetune"].iter().any(|start| verb.starts_with(start));
+        let is_launched = trains || words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
         let is_python = words.iter().any(|word| name(word).starts_with("python"))
             || words.windows(2).any(|pair| name(&pair[0]) == "uv" && pair[1].text == "run");
-        if !is_launched && !is_python {
+        if !is_launched && !is_python && own.is_none() {
             return None;
         }
-        let is_program = |word: &Word| Path::new(&word.text).extension().is_some_and(|end| end == "py");
+        // A value of a setting is no program: `env=tools.py`.
+        let is_program = |word: &Word| {
+            !word.text.contains('=') && Path::new(&word.text).extension().is_some_and(|end| end == "py")
+        };
         let module = words.windows(2).position(|pair| {
             matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
         });
-        let program = words.iter().position(is_program).or(module.map(|at| at + 1))?;
+        let program = words.iter().position(is_program).or(module.map(|at| at + 1)).or(own)?;
         let start = Start { words, program, line: command.line };
         let is_trainer = || crate::other::describes_training(start.arguments());
         (is_launched || !start.files().is_empty() || is_trainer()).then_some(start)

@@ -13,6 +13,9 @@ use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 const SWITCHES: [&str; 7] =
     ["lora", "use_peft", "use_lora", "lora_enable", "enable_lora", "q_lora", "use_qlora"];
 
+/// Of these, the ones that turn adapters themselves on or off: `--q_lora False` keeps weights in 16 bits.
+const PLAIN: usize = 5;
+
 /// Flags of scripts for the shape of adapters.
 const SHAPES: [&str; 5] = ["lora_r", "lora_rank", "lora_alpha", "lora_target", "lora_target_modules"];
 
@@ -93,7 +96,7 @@ fn of_internvl(fields: &mut Fields<'_>) -> bool {
 
 /// A script without a switch trains adapters if it sets their shape or if its name contains their name, and no switch is off.
 fn shaped(fields: &mut Fields<'_>) {
-    if SWITCHES.iter().any(|switch| fields.document.has(switch)) {
+    if SWITCHES[..PLAIN].iter().any(|switch| fields.document.has(switch)) {
         return;
     }
     let is_zero = |fields: &mut Fields<'_>, path: &str| fields.count(path) == Some(0);

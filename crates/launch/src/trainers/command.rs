@@ -47,6 +47,9 @@ const MODELS: [&str; 8] = [
     "pretrained_model_path",
 ];
 
+/// Flags of OpenRLHF.
+const OPENRLHF: [&str; 3] = ["micro_train_batch_size", "pretrain", "zero_stage"];
+
 /// Flags of PaddleNLP, whose trainer has names of Transformers with other settings of its own.
 const PADDLE: [&str; 3] = ["tensor_parallel_degree", "pipeline_parallel_degree", "sharding_parallel_degree"];
 
@@ -78,7 +81,9 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
         let program = last(&pair[0]);
         let found = PROGRAMS
             .iter()
-            .find(|(name, verbs, _)| *name == program && verbs.contains(&pair[1].text.as_str()));
+            .find(|(name, verbs, _)| *name == program && verbs.contains(&pair[1].text.as_str()))
+            // A file of settings as the first argument has the settings.
+            .filter(|_| words.get(index + 2).is_none_or(|word| !is_settings(word)));
         if let Some((name, _, dialect)) = found {
             return Some((*dialect, index + 2, format!("{name} {}", pair[1].text)));
         }
@@ -87,6 +92,9 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
         if let Some((name, dialect)) = SCRIPTS.iter().find(|(name, _)| word.text.ends_with(name)) {
             return Some((*dialect, index + 1, (*name).to_owned()));
         }
+    }
+    if let Some(found) = openrlhf(words) {
+        return Some(found);
     }
     // A wrapper may start another program: the last before the flags counts.
     let first = words.iter().position(|word| flag(word).as_deref() == Some(MICRO_BATCH))?;
@@ -107,6 +115,30 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
     Some((dialect, program + 1, format!("{} --{MICRO_BATCH}", last(words.get(program)?))))
 }
 
+/// Tests whether a word names a file of settings.
+fn is_settings(word: &Word) -> bool {
+    let end = Path::new(&word.text).extension().and_then(|end| end.to_str());
+    end.is_some_and(|end| matches!(end, "yaml" | "yml" | "json"))
+}
+
+/// Copies of OpenRLHF's programs by file: `deepspeed cli/train_sft.py`, with arguments that only they have together.
+fn openrlhf(words: &[Word]) -> Option<(Dialect, usize, String)> {
+    let has = |name: &str| words.iter().any(|word| flag(word).as_deref() == Some(name));
+    if !OPENRLHF.iter().all(|name| has(name)) {
+        return None;
+    }
+    let file = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let trains = |word: &Word| {
+        let file = file(word);
+        let ends = Path::new(&file).extension().is_some_and(|end| end == "py");
+        ends && ["train_sft", "train_rm", "train_dpo", "train_kto", "train_kd"]
+            .iter()
+            .any(|name| file.starts_with(name))
+    };
+    let at = words.iter().position(trains)?;
+    Some((Dialect::OpenRlhf, at + 1, format!("{} --{}", file(&words[at]), OPENRLHF[0])))
+}
+
 /// The trainer that a script starts, and why.
 pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
     let (outer, _) = shell::documents(text);
@@ -115,7 +147,8 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
     let marks = PROGRAMS.iter().map(|(name, ..)| *name).chain(SCRIPTS.iter().map(|(name, _)| *name));
     let has_mark = marks.into_iter().any(|mark| text.contains(mark))
         || text.contains("--per_device_train_batch_size")
-        || text.contains("--per-device-train-batch-size");
+        || text.contains("--per-device-train-batch-size")
+        || text.contains("--micro_train_batch_size");
     // Python that declares such flags, and configurations, are no scripts.
     let is_python =
         ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));

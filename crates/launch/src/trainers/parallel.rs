@@ -164,7 +164,18 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     });
     let Some(stage) = stage else {
         let message = "is another file: pass it with `--launch`; sharding is open";
-        return fields.remark(RemarkKind::Unresolved, path, message);
+        fields.remark(RemarkKind::Unresolved, path, message);
+        let (source, line) = fields.source(path);
+        fields.draft.leave_open("plan.sharding", &source, line, "it is set in another file");
+        if path == "accelerate" {
+            return;
+        }
+        if is_offloaded(&name) {
+            let why = "the name of DeepSpeed's file indicates it";
+            fields.draft.leave_open("plan.offload.optimizer", &source, line, why);
+            fields.draft.leave_open("plan.offload.parameters", &source, line, why);
+        }
+        return software(fields, deepspeed::SOFTWARE, "DeepSpeed");
     };
     let stage = u8::try_from(stage).unwrap_or(0);
     let sharding = Sharding::zero(stage);

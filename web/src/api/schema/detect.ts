@@ -20,6 +20,7 @@ export type Format =
   | 'gpt-neox'
   | 'primus'
   | 'torchtune'
+  | 'olmo-core'
   | 'hugging-face'
   | 'run-file'
   | 'trace'

@@ -1,0 +1,47 @@
+//! Programs whose arguments share names with Megatron's.
+//!
+//! Responsible for: flags that belong to other parsers, because Megatron has the setting under another name. A program with such a flag has
+//! arguments of its own, so the defaults of Megatron are not its defaults.
+
+use super::flags;
+
+/// Flags of trainers on Hugging Face models, with underscores.
+const FLAGS: &[&str] = &[
+    "gradient_accumulation_steps",
+    "intermediate_size",
+    "per_device_train_batch_size",
+    "per_gpu_train_batch_size",
+    "num_epochs",
+    "num_train_epochs",
+    "learning_rate",
+    "model_name_or_path",
+    "base_model",
+    "cutoff_len",
+    "gradient_checkpointing",
+    "enable_gradient_checkpointing",
+];
+
+/// Number of such flags from which a text without a name of Megatron is another program's.
+const MOST: usize = 2;
+
+/// Tests whether a word is a flag of another parser.
+pub(super) fn is_flag(word: &str) -> bool {
+    let spelling = word.split('=').next().unwrap_or(word);
+    spelling.strip_prefix("--").is_some_and(|name| {
+        FLAGS.contains(&name.replace('-', "_").as_str()) && flags::by_spelling(spelling).is_none()
+    })
+}
+
+/// Tests whether words are those of another program: several of its flags, and no name of Megatron.
+pub(super) fn starts<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
+    let mut own = std::collections::BTreeSet::new();
+    for word in words {
+        if ["pretrain_gpt", "megatron", "Megatron"].iter().any(|name| word.contains(name)) {
+            return false;
+        }
+        if is_flag(word) {
+            own.insert(word.split('=').next().unwrap_or(word));
+        }
+    }
+    own.len() >= MOST
+}
