@@ -74,7 +74,7 @@ impl Reader for MaxTextReader {
         let mut document = document.map_err(|problem| vec![problem])?;
         let is_based = |entry: &document::Entry| entry.data.shown().ends_with("base.yml");
         if is_yaml && document.get("base_config").is_some_and(is_based) {
-            base::fill(&mut document);
+            base::fill(&mut document, None);
         }
         let mut fields = Fields::new(Format::MaxText, file, text, document);
         if let Some(script) = script {

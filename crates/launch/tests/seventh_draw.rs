@@ -240,3 +240,24 @@ fn programs_without_a_reader_are_named() {
         assert!(problems[0].to_string().contains(name), "{problems:?}");
     }
 }
+
+const BASE: &str =
+    "base_emb_dim: 4096\nbase_num_query_heads: 32\nmax_target_length: 8192\nper_device_batch_size: 4.0\n";
+
+/// classicboyir/maxtext `Brian_2.sh`: a fork has a base file of its own.
+#[test]
+fn the_base_file_of_a_fork_of_maxtext_is_read() {
+    let text = "python3 MaxText/train.py MaxText/configs/base.yml run_name=a ici_fsdp_parallelism=8 steps=5 remat_policy=full\n";
+    let own = folder::read(text, "run.sh", &[("configs/base.yml", BASE)]);
+    folder::check(
+        &own,
+        &[
+            ("model.hidden", "4096"),
+            ("model.heads", "32"),
+            ("model.ffn", "7168"),
+            ("plan.sequence_length", "8192"),
+            ("plan.global_batch", "32"),
+        ],
+    );
+    check(text, &[("model.hidden", "2048"), ("plan.sequence_length", "2048"), ("plan.global_batch", "96")]);
+}

@@ -19,22 +19,20 @@ const DIMENSIONS: &[(&str, Data)] = &[
     ("vocab_size", Data::Integer(32_000)),
 ];
 
-/// Adds the settings of the base file to the keys of a document.
-pub(super) fn fill(document: &mut Document) {
+/// Adds the settings of the base file to the keys of a document: those of the repository's own file, or else MaxText's.
+pub(super) fn fill(document: &mut Document, own: Option<&Document>) {
     let has_name = ["model_name", "student_overrides.model_name"].iter().any(|path| {
         document.get(path).is_some_and(|entry| !matches!(entry.data.shown().as_str(), "default" | "null"))
     });
     let dimensions = if has_name { &[][..] } else { DIMENSIONS };
-    for (path, data) in SETTINGS.iter().chain(dimensions) {
+    let format = [("dtype", Data::Text("bfloat16".to_owned()))];
+    for (path, data) in SETTINGS.iter().chain(dimensions).chain(&format) {
         if document.get(path).is_none() {
-            let name = format!("base.yml: {path}");
+            let found = own.and_then(|own| own.get(path)).filter(|entry| entry.data != Data::Null);
+            let data = found.map_or(data, |entry| &entry.data);
             let entry = Entry::new((*path).to_owned(), data.clone(), Spot::default());
-            document.entries.push(Entry { name, ..entry });
+            document.entries.push(Entry { name: format!("base.yml: {path}"), ..entry });
         }
-    }
-    if document.get("dtype").is_none() {
-        let entry = Entry::new("dtype".to_owned(), Data::Text("bfloat16".to_owned()), Spot::default());
-        document.entries.push(Entry { name: "base.yml: dtype".to_owned(), ..entry });
     }
 }
 

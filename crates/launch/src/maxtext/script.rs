@@ -87,7 +87,11 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         path.extension().is_some_and(|ending| ending == "yml") && assignment(word).is_none()
     };
     if let Some(config) = words.iter().find(is_file) {
-        if !config.text.ends_with("base.yml") {
+        let mut own = None;
+        if config.text.ends_with("base.yml") {
+            // Forks change it. Its lines are not those of the script.
+            own = context.open(&config.text, file).ok();
+        } else {
             match context.open(&config.text, file) {
                 Ok((name, text)) => below(&mut document, &text, &name, &mut sources)?,
                 Err(why) => {
@@ -97,7 +101,8 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             }
         }
         if undecided.is_empty() || config.text.ends_with("base.yml") {
-            super::base::fill(&mut document);
+            let own = own.map(|(name, text)| document::yaml(&text, &name)).transpose()?;
+            super::base::fill(&mut document, own.as_ref());
         }
     }
     Ok(Some(Overrides { document, sources, open, undecided, commands, line }))
