@@ -36,7 +36,7 @@ pub fn fill(
     pricing: &dyn Pricing,
     watch: &dyn Watch,
 ) -> Result<Filled, Refused> {
-    if !defaults::is_open(&first.spec.plan) || fits(&first.run)? {
+    if !defaults::is_open(&first.spec.plan) || fit(&first.run)? == Fit::Fits {
         return Ok(Filled::Run(Box::new(first)));
     }
     if first.spec.cluster.devices.is_none() {
@@ -45,11 +45,11 @@ pub fn fill(
     by_search(first, texts, pricing, watch)
 }
 
-fn fits(run: &Run) -> Result<bool, Problem> {
+fn fit(run: &Run) -> Result<Fit, Problem> {
     let software = SoftwareCatalogue::shared()?.get(&run.plan.software);
     let input =
         MemoryInput { model: &run.model, cluster: &run.cluster, plan: &run.plan, software, in_flight: None };
-    Ok(report(&input).fit == Fit::Fits)
+    Ok(report(&input).fit)
 }
 
 /// Run on the smallest number of devices that fits, by doubling whole machines; unchanged if none fits.
@@ -60,7 +60,7 @@ fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
         spec.cluster.devices = Some(devices);
         // A batch or a cluster may be invalid for some numbers of devices.
         let Ok(mut resolved) = resolve(spec, texts) else { continue };
-        if fits(&resolved.run)? {
+        if fit(&resolved.run)? == Fit::Fits {
             let words = format!(
                 "{} GPUs: the fewest, doubling, on which a common layout fits",
                 human::whole(devices)
@@ -93,6 +93,10 @@ fn by_search(
             0,
             "layout: first result of `railwright search`, because no common layout fits".to_owned(),
         );
+        return Ok(Filled::Run(Box::new(first)));
+    }
+    // A default layout may fit where no layout fits with the certainty that a search asks for.
+    if fit(&first.run)?.is_possible() {
         return Ok(Filled::Run(Box::new(first)));
     }
     Ok(Filled::NothingFits(Box::new(first)))

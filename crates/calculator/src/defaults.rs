@@ -58,7 +58,7 @@ pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
             && SoftwareCatalogue::shared().is_ok_and(|catalogue| {
                 layouts(spec, model, cluster)
                     .iter()
-                    .any(|layout| fitting_plan(layout, model, cluster, catalogue).1.is_some())
+                    .any(|layout| fitting_plan(layout, model, cluster, catalogue, ROOM).1.is_some())
             })
 }
 
@@ -77,14 +77,21 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     let mut workspace = Workspace::default();
     let mut possible = 0;
     let mut fitting = Vec::new();
-    for layout in layouts(spec, model, cluster) {
-        let (is_possible, plan) = fitting_plan(&layout, model, cluster, catalogue);
+    let layouts = layouts(spec, model, cluster);
+    for layout in &layouts {
+        let (is_possible, plan) = fitting_plan(layout, model, cluster, catalogue, ROOM);
         possible += usize::from(is_possible);
         fitting.extend(plan);
     }
-    // A layout that the framework cannot run is chosen only if no other fits.
-    if fitting.iter().any(|plan| is_offered(model, plan)) {
-        fitting.retain(|plan| is_offered(model, plan));
+    // A layout that the framework cannot run is chosen only if no other fits, even without room.
+    let mut offered: Vec<Plan> = fitting.iter().filter(|plan| is_offered(model, plan)).cloned().collect();
+    if offered.is_empty() {
+        let plans =
+            layouts.iter().filter_map(|layout| fitting_plan(layout, model, cluster, catalogue, 1.0).1);
+        offered.extend(plans.filter(|plan| is_offered(model, plan)));
+    }
+    if !offered.is_empty() {
+        fitting = offered;
     }
     let mut best: Option<(Seconds, &Plan)> = None;
     for plan in fitting.iter().take(TIMED) {
@@ -98,12 +105,13 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
 }
 
-/// Returns true if a layout is valid, and its plan with the least recompute that fits.
+/// Returns true if a layout is valid, and its plan with the least recompute that fits into a share of the device's memory.
 fn fitting_plan(
     layout: &PlanSpec,
     model: &Model,
     cluster: &Cluster,
     catalogue: &SoftwareCatalogue,
+    room: f64,
 ) -> (bool, Option<Plan>) {
     let resolved = |recompute| {
         let specified = PlanSpec { recompute: Some(recompute), ..layout.clone() };
@@ -118,7 +126,7 @@ fn fitting_plan(
     for plan in std::iter::once(bare).chain(policies.into_iter().skip(1).map_while(resolved)) {
         let software = catalogue.get(&plan.software);
         let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
-        if need <= cluster.accelerator.memory * ROOM {
+        if need <= cluster.accelerator.memory * room {
             return (true, Some(plan));
         }
     }

@@ -78,9 +78,9 @@ mod tests {
     use railwright_spec::plan::Sharding;
 
     fn width(sequence: u64, software: &str) -> (f64, f64, String) {
-        let estimate = estimate_of("llama-3-8b", "dgx-h100", 8, |p| {
+        let estimate = estimate_of("llama-3.2-1b", "dgx-h100", 1, |p| {
             p.software = Some(software.into());
-            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+            p.sharding = Some(Sharding { zero_stage: 0, group: None, reshard_after_forward: true });
             p.sequence_length = Some(sequence);
             p.micro_batches = Some(1);
         });
