@@ -203,3 +203,38 @@ fn time_after_the_recording_of_a_rank_is_no_pause() {
     let found = context_of(traces);
     assert!(!ids(&found).contains("host-pauses"), "{found:#?}");
 }
+
+fn of_plan(plan: &Synthetic) -> Vec<Finding> {
+    context_of(plan.job().members.into_iter().map(|member| member.trace).collect())
+}
+
+#[test]
+fn pauses_that_visit_all_ranks_are_one_cause() {
+    let plan = Synthetic { data: 4, steps: 6, ..Synthetic::default() };
+    let stalls = (0..8).map(|rank| (rank, rank * 5 % 6, 20_000_000)).collect();
+    let found = of_plan(&Synthetic { stalls, ..plan.clone() });
+    let pauses = the(&found, "host-pauses");
+    assert!(pauses.message.contains("8 of 8 ranks pause in turn"), "{pauses:#?}");
+    assert!(pauses.subject.ranks.is_empty() && pauses.advice.contains("gc.collect"), "{pauses:#?}");
+    let found = of_plan(&Synthetic { stalls: vec![(3, 2, 20_000_000), (3, 4, 20_000_000)], ..plan.clone() });
+    assert_eq!(the(&found, "host-pauses").subject.ranks, [3]);
+    // The first recorded step alone is warm-up.
+    let found = of_plan(&Synthetic { stalls: vec![(3, 0, 4_000_000)], ..plan });
+    assert!(!ids(&found).contains("host-pauses"), "{found:#?}");
+}
+
+#[test]
+fn many_short_gaps_are_no_pause() {
+    let busy = |gap: i64, count: usize| {
+        one_rank(move |step, r| {
+            for at in 0..100 {
+                r.kernel("ampere_sgemm_128x64_nn", 100 * MICROSECOND);
+                if step == 3 && at < count {
+                    r.host_busy(HostKind::Operator, "aten::add", gap);
+                }
+            }
+        })
+    };
+    assert!(ids(&busy(20_000 * MICROSECOND, 1)).contains("host-pauses"));
+    assert!(!ids(&busy(500 * MICROSECOND, 90)).contains("host-pauses"));
+}
