@@ -20,20 +20,28 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
         .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
 }
 
+/// Minimum ratio of the excess of most ranks to the largest one of the named ranks: a rank three times as late as most others is an exception.
+const COMPARABLE: f64 = 1.0 / 3.0;
+
 /// Reason against naming a few of many ranks that are late as much: more than half of all ranks. `evident` is the excess over the peers
-/// without jitter by member, in nanoseconds. Ranks of a named stage or of sequences are named for another reason.
-pub(super) fn visited(job: &Job, named: &[Named], evident: &[i64]) -> Option<String> {
+/// without jitter by member, in nanoseconds of all `count` steps. Ranks of a named stage or of sequences are named for another reason.
+pub(super) fn visited(job: &Job, named: &[Named], evident: &[i64], count: f64) -> Option<String> {
     if named.is_empty() || named.iter().any(|one| one.kind != Kind::Rank) {
         return None;
     }
     let ranks: BTreeSet<u32> = named.iter().flat_map(|one| one.ranks.iter().copied()).collect();
     let of_named = job.members.iter().zip(evident).filter(|(member, _)| ranks.contains(&member.rank));
     let most = of_named.map(|(_, &evident)| evident).max()?;
-    let late = evident.iter().filter(|&&evident| evident as f64 >= SIMILAR * most as f64).count();
+    // A rank without peers is named by its stage, and not by its excess.
+    let dearest = named.iter().map(|one| one.cost_s * 1e9 * count).fold(0.0, f64::max);
+    if (most as f64) < SIMILAR * dearest {
+        return None;
+    }
+    let late = evident.iter().filter(|&&evident| evident as f64 >= COMPARABLE * most as f64).count();
     (most > 0 && late * 2 > evident.len()).then(|| {
         format!(
-            "{late} of {} recorded ranks delay each other in turn by similar times, as garbage collection or data loading does: \
-             no rank is an exception",
+            "{late} of {} recorded ranks delay each other in turn by comparable times: no rank is an exception (garbage collection, \
+             data loading or uneven experts)",
             evident.len()
         )
     })

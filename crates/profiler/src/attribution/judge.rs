@@ -72,9 +72,12 @@ pub fn stragglers_of(
     let judged = |windows: &Windows| judge(job, joined, (&occupancies, names), windows, workers);
     let (report, one_off) = judged(windows);
     let Some(one_off) = one_off else { return report };
-    let (mut report, _) = judged(&without_first(windows));
-    report.warnings.push(one_off.warning(&windows.name(0)));
-    report
+    let (mut later, _) = judged(&without_first(windows));
+    if one_off.persists(&later) {
+        return report;
+    }
+    later.warnings.push(one_off.warning(&windows.name(0)));
+    later
 }
 
 fn judge(
@@ -153,11 +156,11 @@ fn judge(
     }
     let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
     if named.is_empty() {
-        doubts.acquittal.extend(measured.always_last(&culprits, noise));
-        doubts.acquittal.extend(unnamed(base, without_all));
+        let last = measured.always_last(&culprits, noise);
+        doubts.acquittal.extend(last.or_else(|| unnamed(base, without_all)));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
-    doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident)));
+    doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));
     let (verdict, reasons) = doubts.judge(&named);
     if verdict == Verdict::CannotTell {
         named.clear();

@@ -5,6 +5,7 @@
 
 use super::measured::Measured;
 use super::mending::{Delay, Mending};
+use super::report::StragglerReport;
 use crate::windows::Windows;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -22,6 +23,14 @@ pub(super) struct OneOff {
 }
 
 impl OneOff {
+    /// Tests whether the steps without the first one show the same delay: it crosses the border between them.
+    pub(super) fn persists(&self, later: &StragglerReport) -> bool {
+        let of_these =
+            later.culprits.iter().filter(|named| named.ranks.iter().any(|rank| self.ranks.contains(rank)));
+        let cost = of_these.map(|named| named.cost_s).sum::<f64>() * 1e9 * f64::from(later.steps);
+        2.0 * cost >= self.cost as f64
+    }
+
     pub(super) fn warning(&self, step: &str) -> Warning {
         Warning::new(
             "steps-before-steady-state",

@@ -133,7 +133,7 @@ fn boundaries_of_one_pipeline_are_compared_with_each_other_and_with_the_link() {
     assert_eq!(found(pipeline(1, h100)), (Vec::new(), Vec::new(), Vec::new()));
     let (groups, links, apart) = found(pipeline(10, h100));
     let [(_, group)] = groups.as_slice() else { panic!("{groups:?}") };
-    assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 1 and 2", "1-2"));
+    assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 1 and 2", "1,2"));
     assert!((links[0].usual() - 0.1).abs() < 0.01 && apart.is_empty(), "{links:?}");
 }
 

@@ -154,14 +154,19 @@ fn data_that_comes_late() {
 
 #[test]
 fn operators_that_launch_late_are_first_calls_or_preempted() {
-    let found = one_rank(|_, r| {
+    let launch = |r: &mut Recorder, late: i64| {
         let from = r.host.max(r.device);
-        r.host = from + 2_000 * MICROSECOND;
+        r.host = from + late * MICROSECOND;
         r.kernel(GEMM, 10 * MICROSECOND);
         r.host_row(HostKind::Operator, "aten::addmm", from, r.host, None);
-    });
+    };
+    let found = one_rank(|step, r| launch(r, if step == 1 { 4_000 } else { 20 }));
     let one = the(&found, "host-work");
     assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");
+    // What recurs is no warm-up.
+    let found = one_rank(|_, r| launch(r, 2_000));
+    let one = the(&found, "host-work");
+    assert!(one.advice.contains("recurs in later steps"), "{one:#?}");
     // Copies need no algorithms.
     let found = one_rank(|_, r| {
         let from = r.host.max(r.device);
