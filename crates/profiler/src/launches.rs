@@ -25,6 +25,20 @@ pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
     gpu.iter().map(|row| row.correlation.map_or(NONE, |correlation| find.get(correlation))).collect()
 }
 
+/// Tests whether a runtime call launches work on a device. Host functions have no device row.
+fn is_launch(name: &str) -> bool {
+    name.contains("Launch") && !name.contains("HostFunc")
+}
+
+/// Tests whether the host launched work on a device.
+pub(crate) fn launches_work(trace: &RankTrace) -> bool {
+    let known: Vec<bool> = trace.names.iter().map(is_launch).collect();
+    let calls = trace.host.kinds().iter().zip(trace.host.names());
+    calls
+        .into_iter()
+        .any(|(kind, name)| *kind == HostKind::Runtime && known.get(name.0 as usize) == Some(&true))
+}
+
 /// Tests whether the first rows of a device are missing: the host launched work before the first row, and no row has its number. The
 /// device's activity until then is unknown. Calls within a graph capture launch nothing, and host functions have no device row.
 pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
@@ -34,10 +48,7 @@ pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
     let mut launched: Vec<(u32, i64)> = (0..until)
         .filter(|&at| host.kinds().get(at) == Some(&HostKind::Runtime))
         .filter_map(|at| host.get(at))
-        .filter(|row| {
-            let name = trace.names.get(row.name);
-            name.contains("Launch") && !name.contains("HostFunc")
-        })
+        .filter(|row| is_launch(trace.names.get(row.name)))
         .filter_map(|row| Some((row.correlation?, row.start)))
         .collect();
     if launched.is_empty() {

@@ -233,6 +233,14 @@ pub struct PipelinePage {
     pub warnings: Vec<Warning>,
 }
 
+impl PipelinePage {
+    /// Tests whether the replay is too inaccurate for verdicts. Bounds need no replay.
+    pub fn is_inconclusive(&self) -> bool {
+        let most = crate::attribution::MOST_OFF * self.median_step as f64;
+        self.bounds_only.is_none() && self.replay_error as f64 > most
+    }
+}
+
 /// Creates the report.
 ///
 /// # Errors

@@ -316,3 +316,31 @@ fn a_slow_collective_is_one_stall_of_all_its_ranks() {
         page.verdicts
     );
 }
+
+/// All ranks are idle in the middle of every step, in no pass and before no message: the replay lacks this time.
+#[test]
+fn a_replay_that_is_off_gives_no_verdict() {
+    let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
+    let recorded = || {
+        made.record(|_, stage, _, back, _| {
+            let heavy = if stage == 2 { 2 } else { 1 };
+            heavy * if back { 20_000_000 } else { 10_000_000 }
+        })
+    };
+    let (mut passes, _) = recorded();
+    let exact = page(passes.clone(), &Question::default()).expect("a page");
+    assert!(!exact.is_inconclusive() && exact.verdicts.iter().all(|v| v.id != "pipeline-inconclusive"));
+    for step in 0..5 {
+        let of_step = || passes.passes.iter().filter(|pass| pass.step == step);
+        let (from, to) = (of_step().map(|p| p.start).min(), of_step().map(|p| p.end).max());
+        let middle = i64::midpoint(from.unwrap_or(0), to.unwrap_or(0));
+        for pass in passes.passes.iter_mut().filter(|pass| pass.step == step && pass.start > middle) {
+            pass.start += 40_000_000;
+            pass.end += 40_000_000;
+        }
+    }
+    let off = page(passes, &Question::default()).expect("a page");
+    let ids: Vec<_> = off.verdicts.iter().map(|v| v.id).collect();
+    assert!(off.is_inconclusive(), "{} of {}", off.replay_error, off.median_step);
+    assert_eq!(ids, ["pipeline-inconclusive"]);
+}

@@ -62,8 +62,9 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
         printer.data(&text, arguments.output.output.as_deref())?;
         return Ok(Outcome::Yes);
     }
+    let outcome = if page.is_inconclusive() { Outcome::CannotTell } else { Outcome::Yes };
     printer.answer(&Page { page, limit: arguments.limit }, &arguments.output)?;
-    Ok(Outcome::Yes)
+    Ok(outcome)
 }
 
 /// The passes of a step that the calculator predicts.

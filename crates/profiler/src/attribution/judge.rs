@@ -3,21 +3,24 @@
 //! Responsible for: the order of the work (events, intervals, waits, replays, candidates, names, verdict) and the assembly of the report.
 
 use super::blame::charge;
+use super::bounds::{not_traced, partly_recorded};
 use super::chain::Chains;
 use super::culprits::candidates;
 use super::idleness;
+use super::in_turn::{in_turn, visited};
 use super::jitter::beyond;
 use super::links::slow_groups;
 use super::measured::{Measured, at_most, real_span, usual_times};
 use super::mending::{Delay, Mending};
 use super::naming::keep_evident;
+use super::one_off::{OneOff, without_first};
 use super::opening::{opened, opening};
 use super::peers::Stretches;
 use super::replay::{Unrecorded, replay};
 use super::report::{Culprit, StragglerReport};
 use super::stages::slow_stages;
 use super::steps;
-use super::verdict::{Doubts, Kind, Named, Verdict};
+use super::verdict::{Doubts, Kind, Named, Verdict, unnamed};
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::communication::NameTable;
@@ -27,13 +30,9 @@ use crate::telemetry::Health;
 use crate::view::{Tables, View};
 use crate::windows::{Windows, windows_by};
 use crate::workers::{OneByOne, Workers};
-use std::collections::BTreeSet;
 
 /// Minimum reported cost as a share of a step, regardless of noise.
 const LEAST_SHARE: f64 = 0.005;
-
-/// Minimum ratio of the smallest to the largest cost of ranks that delay each other in turn.
-const SIMILAR: f64 = 0.5;
 
 /// Joins a job (with aligned clocks) and attributes waits to stragglers.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
@@ -55,7 +54,7 @@ pub fn joined_straggler_report(
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
     let mut windows = windows_by(&views, joined, workers);
     drop(views);
-    windows.leave_out_warm_up(job.members.iter().map(|member| &member.trace));
+    windows.settle(job.members.iter().map(|member| &member.trace));
     let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
     report.warnings.extend(windows.warnings);
     report
@@ -70,7 +69,15 @@ pub fn stragglers_of(
     workers: &impl Workers,
 ) -> StragglerReport {
     let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
-    judge(job, joined, (&occupancies, names), windows, workers)
+    let judged = |windows: &Windows| judge(job, joined, (&occupancies, names), windows, workers);
+    let (report, one_off) = judged(windows);
+    let Some(one_off) = one_off else { return report };
+    let (mut later, _) = judged(&without_first(windows));
+    if one_off.persists(&later) {
+        return report;
+    }
+    later.warnings.push(one_off.warning(&windows.name(0)));
+    later
 }
 
 fn judge(
@@ -79,7 +86,7 @@ fn judge(
     (occupancies, names): (&[Occupancy], &NameTable),
     windows: &Windows,
     workers: &impl Workers,
-) -> StragglerReport {
+) -> (StragglerReport, Option<OneOff>) {
     let opening = opening(job, occupancies, windows);
     let with_opening = opened(windows, opening);
     let chains = Chains::of(job, joined, occupancies, &with_opening, workers);
@@ -103,7 +110,7 @@ fn judge(
     let bounded = bounds_only.is_some();
 
     let excess: Vec<i64> = (0..job.members.len()).map(|member| at_most(&stretches, member)).collect();
-    let (mut slow, links) = slow_groups(joined);
+    let (mut slow, links, apart) = slow_groups(job, joined);
     let stages = slow_stages((job, names), joined, &chains, occupancies, windows);
     let evident = beyond(&stretches);
     let mending = Mending {
@@ -133,6 +140,7 @@ fn judge(
     let order = candidates(&charges, &excess, &stages);
     let mut culprits: Vec<Culprit> = order.iter().map(|&member| measured.culprit(member)).collect();
     let found = measured.found(&order, (noise * count) as i64);
+    let one_off = measured.one_off(&found, (noise * count) as i64);
     let everyone = (0..job.members.len()).map(Delay::Member);
     let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
     let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
@@ -148,9 +156,11 @@ fn judge(
     }
     let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
     if named.is_empty() {
-        doubts.acquittal.extend(measured.always_last(&culprits, noise));
+        let last = measured.always_last(&culprits, noise);
+        doubts.acquittal.extend(last.or_else(|| unnamed(base, without_all)));
+        doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
-    doubts.always.extend(in_turn(job, &named));
+    doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));
     let (verdict, reasons) = doubts.judge(&named);
     if verdict == Verdict::CannotTell {
         named.clear();
@@ -162,7 +172,7 @@ fn judge(
     warnings.extend(joined.warnings.iter().cloned());
     let health = Health::of_job(job);
     warnings.extend(health.iter().flat_map(Health::warnings));
-    StragglerReport {
+    let report = StragglerReport {
         health,
         verdict,
         reasons,
@@ -191,17 +201,8 @@ fn judge(
             .collect(),
         clocks: joined.clocks.clone(),
         warnings,
-    }
-}
-
-/// Reason against naming every recorded rank at a similar cost: none of them is a reference for the others.
-fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
-    let ranks: Vec<&Named> = named.iter().filter(|one| one.kind == Kind::Rank).collect();
-    let all: BTreeSet<u32> = ranks.iter().flat_map(|one| one.ranks.iter().copied()).collect();
-    let costs = || ranks.iter().map(|one| one.cost_s);
-    let (least, most) = (costs().fold(f64::INFINITY, f64::min), costs().fold(0.0, f64::max));
-    (all.len() > 1 && all.len() == job.members.len() && least >= SIMILAR * most)
-        .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
+    };
+    (report, one_off)
 }
 
 /// Marks the named ranks, and sorts ranks by cost.
@@ -224,26 +225,5 @@ fn conclude(measured: &Measured<'_>, culprits: &mut [Culprit], named: &[Named], 
             (culprit.cost, culprit.certainty) = (culprit.at_most, Certainty::AtMost);
             culprit.share = measured.share(culprit.cost);
         }
-    }
-}
-
-/// Reason why costs are bounds: some ranks were not traced.
-fn not_traced(job: &Job) -> Option<String> {
-    let missing = (job.world_size as usize).saturating_sub(job.members.len());
-    let were = if missing == 1 { "was" } else { "were" };
-    (missing > 0).then(|| format!("{missing} of {} ranks {were} not traced", job.world_size))
-}
-
-/// Reason why costs are bounds although all ranks were traced: some ranks were not recorded in all steps, so their work there is unknown.
-fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
-    let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
-    let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();
-    let of = windows.steps.len();
-    match *short.as_slice() {
-        [] => None,
-        [one] => {
-            Some(format!("rank {} was not recorded in {} of {of} steps", job.members[one].rank, lacking(one)))
-        }
-        _ => Some(format!("{} ranks were not recorded in all of {of} steps", short.len())),
     }
 }

@@ -1,11 +1,20 @@
 //! Groups whose transfers are slow.
 //!
 //! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages across one boundary of stages,
-//! by size. Excludes groups without peers, and messages of ranks with unknown stages: links within a node and between nodes differ.
+//! by size. Without replicas, boundaries of one pipeline with the same kind of link are compared. Excludes other groups without peers, and
+//! messages of ranks with unknown stages.
 
+mod placement;
+#[cfg(test)]
+mod tests;
+
+use crate::Job;
+use crate::collectives::LinkKind;
 use crate::communication::Operation;
 use crate::joined::Joined;
-use crate::matching::{Collective, Lane};
+use crate::matching::{Collective, Lane, Matching};
+pub(super) use placement::Apart;
+use placement::Placement;
 use railwright_spec::{lower_median, median};
 use railwright_step::Dimension;
 use serde::Serialize;
@@ -69,6 +78,70 @@ pub(super) fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
     stages
 }
 
+/// Transfers of one link with one size.
+struct Typical {
+    id: u32,
+    label: String,
+    /// Median, in nanoseconds.
+    transfer: f64,
+    count: f64,
+}
+
+impl Typical {
+    fn of(id: u32, label: String, mut times: Vec<f64>) -> Self {
+        Self { id, label, transfer: median(&mut times), count: times.len() as f64 }
+    }
+
+    fn exceeds(&self, slower: f64, usual: f64) -> bool {
+        self.transfer > slower * usual + 2_000.0
+    }
+
+    fn apart(&self, usual: f64) -> Apart {
+        Apart {
+            label: self.label.clone(),
+            factor: self.transfer / usual.max(1.0),
+            excess: (self.transfer - usual) * self.count,
+        }
+    }
+}
+
+/// Usual transfer of links with one size, and the minimum ratio of a slow one.
+fn usual(links: &[Typical]) -> (f64, f64) {
+    let mut times: Vec<f64> = links.iter().map(|link| link.transfer).collect();
+    match times.as_slice() {
+        [one, other] => (one.min(*other), THAN_ONE),
+        // The lower median of an even number: two slow groups of four do not make each other normal.
+        _ => (lower_median(&mut times), SLOWER),
+    }
+}
+
+/// Slow groups by size, and sums over all sizes of a link: its transfers, and those at the usual speed.
+struct Found<'a> {
+    matching: &'a Matching,
+    slow: Vec<(u32, SlowGroup)>,
+    sums: BTreeMap<u32, (f64, f64)>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, link: &Typical, usual: f64, operation: Option<Operation>, bytes: u64) {
+        let sum = self.sums.entry(link.id).or_insert((0.0, 0.0));
+        sum.0 += link.transfer * link.count;
+        sum.1 += usual * link.count;
+        let members = &self.matching.communicators[link.id as usize].members;
+        let ranks = members.iter().map(|m| m.rank).collect::<Vec<_>>();
+        let group = SlowGroup {
+            label: link.label.clone(),
+            ranks: crate::groups::RankSet::new(&ranks).to_string(),
+            operation,
+            bytes,
+            transfer: link.transfer as i64,
+            peers: usual as i64,
+            cost: 0.0,
+        };
+        self.slow.push((link.id, group));
+    }
+}
+
 /// Label of the stage boundary that a channel's messages cross, the same for both directions. `None` if a rank's stage is unknown.
 fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> Option<String> {
     let ((own, from), (other, to)) = (*stages.get(&from)?, *stages.get(&to)?);
@@ -76,8 +149,8 @@ fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> O
 }
 
 /// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20% above the median. Returns them
-/// with their first communicators, and joined by group over all sizes.
-pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>) {
+/// with their first communicators, and joined by group over all sizes; and boundaries that are apart for a reason that may be their link.
+pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
     let matching = &joined.matching;
     let stages = stages(joined);
     // Both directions of messages between two ranks are one link: communicators by pair of ranks.
@@ -120,112 +193,46 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         let by_link = transfers.entry(kind).or_default();
         by_link.entry(*link).or_default().push(shortest.unwrap_or(0) as f64);
     }
-    let mut slow = Vec::new();
-    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    let mut found = Found { matching, slow: Vec::new(), sums: BTreeMap::new() };
+    let placement = Placement::of(job);
+    // Without replicas the messages across one boundary have no peers but those across others.
+    let mut alone: BTreeMap<(u64, Option<LinkKind>), BTreeMap<u32, (String, Vec<f64>)>> = BTreeMap::new();
     for ((label, operation, bytes), by_link) in transfers {
-        if by_link.len() < 2 {
+        if by_link.len() > 1 {
+            let links: Vec<Typical> =
+                by_link.into_iter().map(|(id, times)| Typical::of(id, label.clone(), times)).collect();
+            let (usual, slower) = usual(&links);
+            links.iter().filter(|link| link.exceeds(slower, usual)).for_each(|link| {
+                found.add(link, usual, operation, bytes);
+            });
             continue;
         }
-        let typical: Vec<(u32, f64, usize)> =
-            by_link.into_iter().map(|(id, mut times)| (id, median(&mut times), times.len())).collect();
-        let mut times: Vec<f64> = typical.iter().map(|entry| entry.1).collect();
-        let (usual, slower) = match times.as_slice() {
-            [one, other] => (one.min(*other), THAN_ONE),
-            // The lower median of an even number: two slow groups of four do not make each other normal.
-            _ => (lower_median(&mut times), SLOWER),
-        };
-        for (id, transfer, count) in typical.into_iter().filter(|entry| entry.1 > slower * usual + 2_000.0) {
-            let sum = sums.entry(id).or_insert((0.0, 0.0));
-            sum.0 += transfer * count as f64;
-            sum.1 += usual * count as f64;
-            let ranks =
-                matching.communicators[id as usize].members.iter().map(|m| m.rank).collect::<Vec<_>>();
-            let group = SlowGroup {
-                label: label.clone(),
-                ranks: crate::groups::RankSet::new(&ranks).to_string(),
-                operation,
-                bytes,
-                transfer: transfer as i64,
-                peers: usual as i64,
-                cost: 0.0,
-            };
-            slow.push((id, group));
+        for (id, times) in by_link {
+            let link = matching.communicators[id as usize].channel.map(|ends| placement.link(job, ends));
+            if let Some(link) = link {
+                alone.entry((bytes, link)).or_default().insert(id, (label.clone(), times));
+            }
         }
     }
+    let mut apart = Vec::new();
+    for ((bytes, _), boundaries) in alone.into_iter().filter(|of| of.1.len() > 1) {
+        let links: Vec<Typical> =
+            boundaries.into_iter().map(|(id, (label, times))| Typical::of(id, label, times)).collect();
+        let usual = usual(&links).0;
+        for link in links.iter().filter(|link| link.exceeds(THAN_ONE, usual)) {
+            if placement.explains(link.transfer, bytes) {
+                apart.push(link.apart(usual));
+            } else {
+                found.add(link, usual, Some(Operation::Send), bytes);
+            }
+        }
+    }
+    let Found { mut slow, sums, .. } = found;
     slow.sort_by_key(|(_, group)| std::cmp::Reverse(group.transfer - group.peers));
     let links = sums.into_iter().map(|(link, (transfer, peers))| SlowLink {
         communicators: directions.remove(&link).unwrap_or_else(|| vec![link]),
         transfer,
         peers,
     });
-    (slow, links.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Job;
-    use crate::joined::{JoinOptions, join};
-    use crate::trace::{CollectiveCall, GpuActivity, GpuKind, RankGroup, RankTrace};
-    use railwright_step::CollectiveKind;
-
-    const REPLICAS: u32 = 3;
-    const TRANSFER: i64 = 200_000;
-
-    /// Two stages of three replicas; the messages of one replica take longer, in both directions.
-    fn job(slow: Option<u32>) -> Job {
-        let traces = (0..2 * REPLICAS).map(|rank| {
-            let (stage, replica) = (rank / REPLICAS, rank % REPLICAS);
-            let mut trace = RankTrace::default();
-            trace.identity.rank = Some(rank);
-            trace.identity.world_size = Some(2 * REPLICAS);
-            trace.groups = vec![RankGroup {
-                name: (replica + 1).to_string(),
-                description: Some("PIPELINE_MODEL_PARALLEL_GROUP".to_owned()),
-                size: Some(2),
-                ranks: Some(vec![replica, replica + REPLICAS]),
-            }];
-            let name = trace.names.intern("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");
-            let transfer = if slow == Some(replica) { 4 * TRANSFER } else { TRANSFER };
-            for message in 0..12_u32 {
-                let start = 1_000_000 + i64::from(message) * 3_000_000;
-                // Stage 0 sends every even message, stage 1 every odd one.
-                let sends = message % 2 == stage;
-                trace.collectives.push(CollectiveCall {
-                    kind: Some(if sends { CollectiveKind::Send } else { CollectiveKind::Receive }),
-                    label: if sends { "send" } else { "recv" }.to_owned(),
-                    elements_in: Some(1 << 20),
-                    elements_out: Some(1 << 20),
-                    element: Some("BFloat16".to_owned()),
-                    element_bytes: Some(2),
-                    group: Some(0),
-                    sequence: None,
-                    peer: Some((1 - stage) * REPLICAS + replica),
-                });
-                trace.gpu.push(GpuActivity {
-                    start,
-                    end: start + transfer + i64::from(rank) * 100,
-                    name,
-                    kind: GpuKind::Kernel,
-                    stream: 30,
-                    collective: Some(message),
-                    ..GpuActivity::default()
-                });
-            }
-            trace
-        });
-        Job::new(traces.collect())
-    }
-
-    #[test]
-    fn messages_are_compared_with_those_of_other_replicas() {
-        let slow = |slow: Option<u32>| slow_groups(&join(&mut job(slow), &JoinOptions::default()));
-        assert_eq!(slow(None), (Vec::new(), Vec::new()));
-        let (groups, links) = slow(Some(1));
-        let [(_, group)] = groups.as_slice() else { panic!("{groups:?}") };
-        assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 0 and 1", "1,4"));
-        let [link] = links.as_slice() else { panic!("{links:?}") };
-        assert_eq!(link.communicators.len(), 2);
-        assert!((link.usual() - 0.25).abs() < 0.01, "{link:?}");
-    }
+    (slow, links.collect(), apart)
 }

@@ -96,10 +96,9 @@ impl Measured<'_> {
         let of_attention = |one: &Named| {
             let at = |rank: &u32| job.members.iter().position(|member| member.rank == *rank);
             one.kind == Kind::Rank
-                && one.cause == CauseClass::SlowChip.name()
-                && one.ranks.iter().filter_map(at).all(|member| {
-                    is_attention(job, names, member, &self.stretches.peers_of(member), self.windows.span())
-                })
+                && [CauseClass::SlowChip, CauseClass::MoreWork].iter().any(|class| one.cause == class.name())
+                && (one.ranks.iter().filter_map(at))
+                    .all(|member| is_attention(job, names, member, self.stretches))
         };
         // The variation between steps is no threshold here: unequal sequences cause it.
         if self.base <= without || !named.iter().all(of_attention) {

@@ -106,10 +106,8 @@ fn few_collectives_and_what_comes_before_the_first_of_them_count_in_full() {
         assert!((longer - 10e6).abs() < 0.2e6, "{steps}: {longer}");
     }
     let first = replicas(3, 0..1);
-    let culprit = &first.ranks[0];
-    assert_eq!((culprit.rank, culprit.is_straggler, culprit.cause), (1, true, CauseClass::SlowHost));
-    assert!((culprit.cost - 10e6 / 3.0).abs() < 0.1e6, "{}", culprit.cost);
-    assert_eq!(culprit.moments[0].step, Some(0));
+    assert_eq!(first.stragglers().count(), 0, "{:?}", first.ranks.first());
+    assert!(first.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
 }
 
 #[test]
@@ -233,13 +231,16 @@ fn ranks_that_were_not_traced_make_costs_bounds() {
     assert!(culprit.at_most >= culprit.cost && culprit.at_most >= 700_000.0, "{culprit:?}");
 }
 
-/// A rank that begins its first step late, by up to twice a step, is charged as for a later step.
+/// A rank that begins a step late, by up to twice a step, is charged; in the first recorded step alone it is warm-up.
 #[test]
-fn a_first_step_that_begins_late_is_charged() {
+fn a_step_that_begins_late_is_charged_unless_it_is_the_first_one() {
     let quiet = report(&plan());
     for share in [0.1, 0.3, 1.0, 2.0] {
         let late = (quiet.step_time * share) as i64;
-        for step in [0, 2] {
+        let first = report(&Synthetic { late: vec![(6, 0, late)], ..plan() });
+        assert_eq!((first.stragglers().count(), first.verdict), (0, Verdict::None), "{share}");
+        assert!(first.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
+        for step in [1, 2] {
             let report = report(&Synthetic { late: vec![(6, step, late)], ..plan() });
             let culprit = &report.ranks[0];
             let cost = late as f64 / 4.0;
@@ -295,11 +296,11 @@ fn a_late_start_is_distinguished_from_a_late_recording() {
         }
     };
     let late = (report(&plan()).step_time * 0.3) as i64;
-    let mut job = Synthetic { late: vec![(6, 0, late)], numbered: true, ..plan() }.job();
+    let mut job = Synthetic { late: vec![(6, 0, late), (6, 2, late)], numbered: true, ..plan() }.job();
     strip(&mut job);
     let shown = straggler_report(&mut job, &JoinOptions::default());
     let culprit = &shown.ranks[0];
-    let cost = late as f64 / f64::from(shown.steps);
+    let cost = 2.0 * late as f64 / f64::from(shown.steps);
     assert_eq!(culprit.rank, 6);
     assert!((culprit.cost - cost).abs() < 0.05 * cost, "{} {cost} of {} steps", culprit.cost, shown.steps);
 

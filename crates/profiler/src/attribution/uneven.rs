@@ -5,6 +5,8 @@
 //! occasionally (other load of the device), and memory-bound ones, which a lower clock does not affect.
 
 use super::cause::Evidence;
+use super::peers::Stretches;
+use super::stretch::Stretch;
 use crate::Job;
 use crate::RankTrace;
 use crate::communication::NameTable;
@@ -24,6 +26,9 @@ const LEFT: f64 = 0.25;
 
 /// Minimum share of the total growth that affected kernels must explain.
 const EXPLAINED: f64 = 0.5;
+
+/// Maximum number of compared peers of an interval.
+const OTHERS: usize = 16;
 
 /// Number of quantiles of kernel durations: one name covers GEMMs of several sizes, between which a median is
 /// unstable.
@@ -133,29 +138,62 @@ pub(super) fn uneven(
     })
 }
 
-/// Tests whether attention kernels cause most of a member's excess over its peers.
-pub(super) fn is_attention(
-    job: &Job,
-    table: &NameTable,
-    member: usize,
-    peers: &[usize],
-    span: (i64, i64),
-) -> bool {
+/// Compute kernels of a member in order of time: end, with the time of all kernels and of attention up to then, in nanoseconds.
+type Sums = Vec<(i64, i64, i64)>;
+
+fn sums(trace: &RankTrace, table: &NameTable) -> Sums {
+    let classes = table.classes(&trace.names);
     let families = KernelTable::shipped();
-    let sums = |member: usize| {
-        let kernels = job.members.get(member).map(|one| taken(&one.trace, table, span)).unwrap_or_default();
-        let total: f64 = kernels.values().map(|kernel| kernel.total).sum();
-        let of_attention =
-            kernels.iter().filter(|kernel| families.family(kernel.0) == OperatorFamily::Attention);
-        (total, of_attention.map(|kernel| kernel.1.total).sum::<f64>())
-    };
-    let (mut totals, mut attention): (Vec<f64>, Vec<f64>) = peers.iter().map(|&peer| sums(peer)).unzip();
-    if totals.is_empty() {
-        return false;
+    let mut known: BTreeMap<crate::NameId, bool> = BTreeMap::new();
+    let mut sums: Sums = Vec::new();
+    for row in trace.gpu.iter().filter(|row| classes.computes(row)) {
+        let is_attention = *known
+            .entry(row.name)
+            .or_insert_with(|| families.family(trace.names.get(row.name)) == OperatorFamily::Attention);
+        let time = row.end - row.start;
+        sums.push((row.end, time, if is_attention { time } else { 0 }));
     }
-    let own = sums(member);
-    let excess = own.0 - median(&mut totals);
-    own.1 - median(&mut attention) > (1.0 - UNAFFECTED) * excess
+    sums.sort_unstable();
+    let (mut all, mut attention) = (0, 0);
+    for sum in &mut sums {
+        (all, attention) = (all + sum.1, attention + sum.2);
+        (sum.1, sum.2) = (all, attention);
+    }
+    sums
+}
+
+/// Time of all kernels and of attention that end within an interval, in nanoseconds.
+fn ended(sums: &Sums, stretch: &Stretch) -> (f64, f64) {
+    let until = |time: i64| {
+        let before = sums.partition_point(|sum| sum.0 <= time).checked_sub(1);
+        before.and_then(|at| sums.get(at)).map_or((0, 0), |sum| (sum.1, sum.2))
+    };
+    let (from, to) = (until(stretch.from), until(stretch.to));
+    ((to.0 - from.0) as f64, (to.1 - from.1) as f64)
+}
+
+/// Tests whether attention kernels cause most of the excess of a member's intervals over those of its peers. Only intervals with an excess
+/// count: a rank with longer sequences in some of the steps may have as much attention as others in all of them.
+pub(super) fn is_attention(job: &Job, table: &NameTable, member: usize, stretches: &Stretches) -> bool {
+    let mut known: BTreeMap<u32, Sums> = BTreeMap::new();
+    let mut of = |stretch: &Stretch| {
+        let sums = known.entry(stretch.member).or_insert_with(|| {
+            job.members.get(stretch.member as usize).map(|one| sums(&one.trace, table)).unwrap_or_default()
+        });
+        ended(sums, stretch)
+    };
+    let (mut excess, mut attention) = (0.0, 0.0);
+    for stretch in stretches.lists[member].iter().filter(|stretch| stretch.own > stretch.usual) {
+        let (mut all, mut of_attention): (Vec<f64>, Vec<f64>) =
+            stretches.others(stretch, OTHERS).map(&mut of).unzip();
+        if all.is_empty() {
+            continue;
+        }
+        let own = of(stretch);
+        excess += own.0 - median(&mut all);
+        attention += own.1 - median(&mut of_attention);
+    }
+    excess > 0.0 && attention > (1.0 - UNAFFECTED) * excess
 }
 
 /// A kernel's name without its arguments.

@@ -13,6 +13,23 @@ use serde::Serialize;
 /// Maximum replay error of the measured times, as a share of a step: beyond it there is no verdict.
 pub const MOST_OFF: f64 = 0.02;
 
+/// Maximum saving of a job with equal ranks for the verdict "no straggler", as a share of a step. Ranks of equal work differ by chance, and
+/// the slowest of them determines every interval.
+const LEFT: f64 = 0.05;
+
+/// Reason against the verdict "no straggler": without any difference between ranks the steps are much shorter. Both times are those of all
+/// steps, in nanoseconds.
+pub(super) fn unnamed(base: i64, without_all: i64) -> Option<String> {
+    let left = 1.0 - without_all as f64 / (base as f64).max(1.0);
+    (left > LEFT).then(|| {
+        format!(
+            "ranks delay each other in turn: equal ranks would save {:.1}% of the step, but no single rank, link or stage causes \
+             it",
+            left * 100.0
+        )
+    })
+}
+
 /// Causes of delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

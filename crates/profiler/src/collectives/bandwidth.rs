@@ -32,7 +32,7 @@ pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
 }
 
 /// Kind of link that limits a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {

@@ -13,8 +13,12 @@ pub(super) struct Float32;
 
 fn is_float32(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["sgemm", "f32f32_f32f32", "gemm_f32f32", "_tf32", "tf32tf32", "s1688gemm", "simt_s"]
+    // Convolutions of cuDNN: `scudnn`, and engines with the type of their elements as the first argument of the template.
+    let engines =
+        ["dgrad_engine<float", "wgrad_alg0_engine<float", "wgrad_engine<float", "fprop_engine<float"];
+    ["sgemm", "scudnn", "f32f32_f32f32", "gemm_f32f32", "_tf32", "tf32tf32", "s1688gemm", "simt_s"]
         .iter()
+        .chain(&engines)
         .any(|word| name.contains(word))
         && !name.contains("bf16")
         && !name.contains("f16f16")
@@ -30,6 +34,14 @@ fn is_older(name: &str) -> bool {
     ["maxwell_", "volta_", "turing_"].iter().any(|start| name.to_ascii_lowercase().starts_with(start))
 }
 
+/// Tests whether a kernel targets a generation with bf16 and TF32.
+fn is_newer(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["ampere_", "sm80", "sm86", "sm89", "sm90", "sm100", "cutlass_80", "nvjet", "tf32", "bf16"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 /// Alternative formats of the chip. The chip is from the catalogue; otherwise it is inferred from the generation of the kernels.
 fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     let time = |fits: &dyn Fn(&str) -> bool| -> i64 {
@@ -39,8 +51,8 @@ fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     let mut known = names.filter_map(|device| accelerator_by_name(&device.name).ok());
     let lacks = match known.next().map(|accelerator| accelerator.peak) {
         Some(peak) => !peak.contains_key(&DataType::Bf16) && peak.contains_key(&DataType::Fp16),
-        // Libraries keep kernels of older generations for newer chips: one of them is no evidence, all of them are.
-        None => time(&is_older) > 0 && time(&is_older) == time(&|_| true),
+        // Libraries keep kernels of older generations for newer chips, so they are evidence only without any kernel of a newer one.
+        None => time(&is_older) > 0 && !context.kernels().any(|(_, name)| is_newer(name)),
     };
     if lacks {
         "run them in fp16 with loss scaling: this chip has no bf16 and no TF32"
@@ -96,6 +108,14 @@ mod tests {
         let tf32 = "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4>(Params)";
         assert!(is_float32(tf32) && is_tf32(tf32) && !is_older(tf32));
         assert!(is_float32("volta_sgemm_64x64_nt") && !is_tf32("volta_sgemm_64x64_nt"));
+        for convolution in [
+            "volta_scudnn_128x64_relu_interior_nn_v1",
+            "void cudnn::cnn::wgrad_alg0_engine<float, 512, 6, 5, 3, 3, 3, false, 512>(int, int, int)",
+            "void cudnn::detail::dgrad_engine<float, 128, 6, 7, 3, 3, 5, false>(int, int, int)",
+        ] {
+            assert!(is_float32(convolution) && !is_newer(convolution), "{convolution}");
+        }
+        assert!(is_newer("ampere_sgemm_128x128_tn") && !is_newer("volta_sgemm_64x64_nt"));
         assert!(is_older("volta_sgemm_64x64_nt") && !is_older("ampere_sgemm_128x128_tn"));
     }
 }

@@ -334,8 +334,13 @@ impl IdleCause {
                  works, and launch fewer, larger graphs"
             }
             Cause::HostWork if launch_late(context, rows) => {
-                "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, \
-                 keep host cores free of other work"
+                if begins_with(context, Cause::HostWork) {
+                    "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, \
+                     keep host cores free of other work"
+                } else {
+                    "it recurs in later steps: compile or capture these operators, or call fewer, larger ones; keep host cores free of \
+                     other work"
+                }
             }
             Cause::Unknown if !of_pytorch(context) => {
                 "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
@@ -414,6 +419,15 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String)> {
     let share = most as f64 / all.max(1) as f64;
     (ranks.len() > 1 && share * ranks.len() as f64 > 1.5 && share > NOTABLE)
         .then(|| (rank, format!("rank {rank}: {} of it", percent(share))))
+}
+
+/// Tests whether the first recorded step has most of a cause. A single step may be the first one of a job.
+fn begins_with(context: &Context<'_>, cause: Cause) -> bool {
+    let of = |step: usize| {
+        let ranks = context.waterfall.ranks.iter().filter_map(|rank| rank.step_causes.get(step));
+        ranks.map(|times| times[cause as usize]).sum::<i64>()
+    };
+    2 * of(0) > (0..context.windows.steps.len()).map(of).sum()
 }
 
 /// The step with most of a cause, if it has far more than its share.

@@ -13,6 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of listed pauses.
 const LISTED: usize = 4;
 
+/// Advice for pauses that visit most ranks.
+const COLLECT: &str = "call `gc.disable()`, and `gc.collect()` at the same step on all ranks (`--manual-gc`): then their pauses coincide; \
+                       if it recurs, record with `with_stack=True`";
+
 pub(super) struct HostPauses;
 
 impl Rule for HostPauses {
@@ -56,19 +60,29 @@ impl Rule for HostPauses {
             let held = || rank.steps.iter().enumerate().filter(|(at, _)| !rank.missing.contains(at));
             let mut usual: Vec<i64> = held().map(|(step, parts)| idle(rank, step, parts)).collect();
             let Some(median) = lower_median(&mut usual) else { continue };
+            // Many short gaps are slow launching, and no pause.
+            let gaps = |step: usize| rank.step_long_gaps.get(step).copied().unwrap_or(0);
+            let usual_gaps =
+                lower_median(&mut held().map(|(step, _)| gaps(step)).collect::<Vec<_>>()).unwrap_or(0);
             for (step, parts) in held().take(count) {
-                let pause = (idle(rank, step, parts) - median) as f64;
+                let pause = (idle(rank, step, parts) - median).min(gaps(step) - usual_gaps) as f64;
                 if pause > limit {
                     longest[step] = longest[step].max(pause);
                     worst.push((pause, rank.rank, step));
                 }
             }
         }
-        if worst.is_empty() {
+        // Hosts that pause in the first recorded step alone warm up.
+        if worst.iter().all(|pause| pause.2 == 0) {
             return Vec::new();
         }
         worst.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let known = cause(context, &worst);
+        // One rank after the other, each in a few steps: one cause for all of them.
+        let ranks = paused(&worst);
+        let in_turn = ranks.len() > 2
+            && 2 * ranks.len() > context.waterfall.ranks.len()
+            && 2 * worst.len() <= ranks.len() * count;
         let cost = longest.iter().sum::<f64>() / count as f64;
         // Evidence: the steps whose longest pause is listed.
         let listed: BTreeSet<usize> = worst.iter().take(LISTED).map(|pause| pause.2).collect();
@@ -82,13 +96,19 @@ impl Rule for HostPauses {
                 "hosts pause in {} of {count} steps, {} of the step on average; {}",
                 longest.iter().filter(|p| **p > 0.0).count(),
                 percent(context.share(cost)),
-                known.map_or("the recorded frames show no cause".to_owned(), |(cause, share)| {
-                    format!("{} of it is {}", percent(share), cause.name())
-                })
+                match known {
+                    Some((cause, share)) => format!("{} of it is {}", percent(share), cause.name()),
+                    None if in_turn => format!(
+                        "{} of {} ranks pause in turn, as for garbage collection",
+                        ranks.len(),
+                        context.waterfall.ranks.len()
+                    ),
+                    None => "the recorded frames show no cause".to_owned(),
+                }
             ),
             cost: Some(cost),
             explained: Explained::Whole,
-            subject: Subject::of_ranks(paused(&worst), [Class::Host]),
+            subject: Subject::of_ranks(if in_turn { Vec::new() } else { ranks }, [Class::Host]),
             evidence: worst
                 .iter()
                 .take(LISTED)
@@ -99,6 +119,7 @@ impl Rule for HostPauses {
                 .collect(),
             advice: known
                 .and_then(|(cause, _)| idle::advice(cause))
+                .or(in_turn.then_some(COLLECT))
                 .unwrap_or(
                     "record with `with_stack=True` to find the cause; garbage collection, locks and \
                     other processes leave no frame",

@@ -72,13 +72,13 @@ impl Rule for Straggler {
                             .ranks
                             .iter()
                             .filter(|_| matches!(cause, CauseClass::SlowHost | CauseClass::LaunchLatency))
-                            .filter_map(|&rank| doing(context, rank).map(|found| found.0)),
+                            .filter_map(|&rank| doing(context, rank, cost).map(|found| found.0)),
                     )
                     .chain(partly.then(rest))
                     .chain(context.health_of(named.ranks.iter().copied().take(4)))
                     .chain(report.bounds_only.as_ref().map(|reason| format!("upper bound: {reason}")))
                     .collect(),
-                advice: proven(context, cause, &named.ranks)
+                advice: proven(context, cause, &named.ranks, cost)
                     .unwrap_or_else(|| {
                         advice(if partly { CauseClass::Unknown } else { cause }, context.from_host())
                     })
@@ -100,15 +100,16 @@ fn spans(cause: CauseClass) -> Vec<Class> {
 }
 
 /// Advice for the host activity of a slow host's first rank, if it is most of its additional idle time.
-fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32]) -> Option<&'static str> {
+fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) -> Option<&'static str> {
     let &first = ranks.first().filter(|_| cause == CauseClass::SlowHost)?;
-    let (_, cause, share) = doing(context, first)?;
+    let (_, cause, share) = doing(context, first, cost)?;
     super::idle::advice(cause).filter(|_| share >= PROVEN)
 }
 
 /// Host activity of a rank during its excess idle time, with its cause and share (0 to 1). Excess idle time is beyond the median of the
-/// ranks; the largest part counts. `None` if every rank is idle for the same reason.
-fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
+/// ranks; the largest part counts. `None` if it explains less than half of the cost per step, in nanoseconds: then every rank is idle for the
+/// same reason, or the rank's delay is something else.
+fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, f64)> {
     let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
     let of = |rank: &RankWaterfall, cause: Cause| {
         rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
@@ -122,6 +123,10 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
         causes.map(|cause| (beyond(cause), cause)).filter(|(time, _)| *time > 0).collect();
     let all: i64 = excess.iter().map(|part| part.0).sum();
     let &(most, cause) = excess.iter().max_by_key(|&&(time, cause)| (time, std::cmp::Reverse(cause)))?;
+    let steps = rank.step_causes.len() - rank.missing.len().min(rank.step_causes.len());
+    if (most as f64) < EXPLAINED * cost * steps as f64 {
+        return None;
+    }
     let parts = rank.causes.iter().filter(|part| part.cause == cause);
     let part = parts.max_by_key(|part| (part.time, std::cmp::Reverse(part.place.frame)))?;
     let frame = names.get(NameId(part.place.frame));

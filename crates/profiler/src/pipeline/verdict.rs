@@ -4,6 +4,8 @@
 //! between steps. Without such a cost, a verdict reports that. Excludes stragglers below the noise, and the effect of unrecorded stages.
 
 use super::{Certainty, PipelinePage, Stall};
+use crate::attribution::MOST_OFF;
+use crate::replay::Share;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
@@ -44,6 +46,9 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     let noise = if steps >= 5 { noise(page) } else { 0 };
     // A bound is no difference of replays.
     let off = if page.bounds_only.is_some() { 0 } else { page.replay_error };
+    if let Some(inconclusive) = inconclusive(page) {
+        return vec![inconclusive];
+    }
     let threshold = (page.median_step / 100).max(noise).max(off);
     let mut found: Vec<Verdict> = [worker(page), stage(page), lengths(page), messages(page)]
         .into_iter()
@@ -61,6 +66,20 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
         );
     }
     found
+}
+
+/// The only verdict if the replay does not reproduce the measured steps: then its differences are no costs.
+fn inconclusive(page: &PipelinePage) -> Option<Verdict> {
+    page.is_inconclusive().then(|| {
+        let off = page.replay_error as f64 / (page.median_step as f64).max(1.0);
+        let message = format!(
+            "inconclusive: the replay is off by {} of a step, median (at most {:.0}% is accepted); `railwright stragglers` names \
+             ranks, stages and links",
+            percent(off),
+            MOST_OFF * 100.0
+        );
+        Verdict { id: "pipeline-inconclusive", message, cost: 0, certainty: Certainty::Unknown }
+    })
 }
 
 fn stalls(page: &PipelinePage) -> Option<Verdict> {
@@ -173,13 +192,23 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     if page.typical.imbalance <= 0 || own <= mean {
         return None;
     }
-    // One slow rank makes its replica's stages unequal: then the stage is the cause only of the time that its own replay recovers.
-    let share = page.what_if.stages.iter().find(|share| share.subset.stages == [slowest.stage]);
-    if worker(page).is_some() && share.is_none_or(|share| share.saved < page.typical.imbalance / 2) {
-        return None;
+    // Slow ranks and links make stages unequal, too: the stage is the cause only of the time that its own replay recovers.
+    let imbalance = page.typical.imbalance;
+    let recovers = |share: &Share| 2 * share.saved >= imbalance;
+    if page.bounds_only.is_none() {
+        let share = page.what_if.stages.iter().find(|share| share.subset.stages == [slowest.stage]);
+        if !share.is_some_and(recovers) {
+            return if worker(page).is_some() { None } else { Some(undivided(imbalance)) };
+        }
     }
+    let replica =
+        page.what_if.replicas.iter().find(|share| recovers(share) && share.subset.replicas.len() == 1);
+    let of_replica =
+        replica.map_or_else(String::new, |share| format!(" of replica {}", share.subset.replicas[0]));
     let last = page.stages.last().is_some_and(|s| s.stage == slowest.stage);
-    let why = if last { " (it also has the output layer and the loss)" } else { "" };
+    // Kernels of the output layer would be on every replica.
+    let is_usual = last && replica.is_none();
+    let why = if is_usual { " (the last stage: output layer and loss)" } else { "" };
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
@@ -195,15 +224,25 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     } else {
         let cost = page.typical.imbalance;
         let text = format!(
-            "stage {} computes {more} longer than the mean stage{why}: imbalance costs {} per step, {} of it",
+            "stage {}{of_replica} computes {more} longer than the mean stage{why}: imbalance costs {} per step, {} of it",
             slowest.stage,
             time(cost),
             of_step(cost)
         );
         (text, cost, Certainty::Replayed)
     };
-    let id = if last { "pipeline-last-stage" } else { "pipeline-slow-stage" };
+    let id = if is_usual { "pipeline-last-stage" } else { "pipeline-slow-stage" };
     Some(Verdict { id, message, cost, certainty })
+}
+
+/// Passes differ, and no single stage causes half of the cost.
+fn undivided(cost: i64) -> Verdict {
+    let message = format!(
+        "passes of different ranks differ: {} per step, and no single stage causes half of it; `railwright stragglers` separates \
+         ranks and links",
+        time(cost)
+    );
+    Verdict { id: "pipeline-imbalance", message, cost, certainty: Certainty::Replayed }
 }
 
 fn lengths(page: &PipelinePage) -> Option<Verdict> {

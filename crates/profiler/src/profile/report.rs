@@ -9,6 +9,7 @@ use super::{Options, RankSteps};
 use crate::causes::CauseRow;
 use crate::job::{Member, extent};
 use crate::joined::Joined;
+use crate::launches::launches_work;
 use crate::origins::Origins;
 use crate::phases::FoundBy;
 use crate::roofline::Roofline;
@@ -195,6 +196,12 @@ pub(super) fn report(
         warnings.push(Warning::new("waiting-estimated", message));
     }
     warnings.extend(bounds(waterfall, samples));
+    let unrecorded = views.iter().any(|view| view.from_host && launches_work(view.trace));
+    if unrecorded {
+        let message = "the host launched kernels, but none was recorded: times are those of host operators, and the device's are unknown; \
+                       record with `ProfilerActivity.CUDA`";
+        warnings.push(Warning::new("kernels-not-recorded", message.to_owned()));
+    }
     let hardware = Hardware::ALL.map(|hardware| {
         part(hardware.name().to_owned(), waterfall.total.sum(|label| label.hardware() == hardware))
     });
@@ -220,7 +227,7 @@ pub(super) fn report(
         causes: Vec::new(),
         roofline: None,
         estimated_wait,
-        hardware: hardware.into_iter().filter(|part| part.time > 0).collect(),
+        hardware: hardware.into_iter().filter(|part| part.time > 0 && !unrecorded).collect(),
         phases: phases(waterfall, part),
         steps: steps(windows, waterfall),
         rows: if waterfall.ranks.len() <= MOST_ROWS { rows(job, waterfall) } else { Vec::new() },

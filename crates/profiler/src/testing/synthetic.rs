@@ -41,6 +41,8 @@ pub struct Synthetic {
     /// Variation of attention (half as long as the other kernels of a layer) between layers of replicas, in parts per thousand; 0 for none.
     /// It represents different sequence lengths.
     pub sequences: u64,
+    /// True if few of these lengths are far above the others, as in real data sets, with the same mean.
+    pub skewed: bool,
     /// (rank, factor): kernels that take longer.
     pub slow_chip: Vec<(u32, f64)>,
     /// (rank, factor): more kernels of the same kind.
@@ -80,6 +82,7 @@ impl Default for Synthetic {
             described: true,
             numbered: false,
             sequences: 0,
+            skewed: false,
             slow_chip: Vec::new(),
             more_work: Vec::new(),
             stalls: Vec::new(),
@@ -293,6 +296,9 @@ impl Synthetic {
             let mut random = Recurrence(seed);
             random.below(2);
             let length = random.below(2 * self.sequences + 1) as f64 - self.sequences as f64;
+            // The mean of 5 u^4 is 1 for u between 0 and 1.
+            let u = 0.5 + 0.5 * length / self.sequences as f64;
+            let length = if self.skewed { (5.0 * u.powi(4) - 1.0) * self.sequences as f64 } else { length };
             rank.kernel("flash_fwd_kernel", (self.compute as f64 / 2.0 * (1.0 + length * 1e-3)) as i64);
         }
     }

@@ -6,7 +6,7 @@
 use super::sweep::{Piece, sweep};
 use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
 use crate::NameId;
-use crate::causes::{self, Cause, CauseTimes, CauseUse, Idle};
+use crate::causes::{self, Cause, CauseTimes, CauseUse, Idle, LATE_START};
 use crate::trace::NONE;
 use crate::view::{Role, View};
 use crate::windows::Windows;
@@ -102,6 +102,8 @@ pub struct RankWaterfall {
     pub causes: Vec<CauseUse>,
     /// Idle time of each step by cause, in the order of [`Cause::ALL`].
     pub step_causes: Vec<CauseTimes>,
+    /// Idle time of each step in long gaps that the host causes, in nanoseconds.
+    pub step_long_gaps: Vec<i64>,
     /// Estimated part of the waits, in nanoseconds, because ranks were not recorded.
     pub estimated_wait: i64,
     /// Transfers by dimension over all steps, exposed or not: from the entry of the last rank on, in nanoseconds.
@@ -114,9 +116,18 @@ pub struct RankWaterfall {
 struct ByStep<'a> {
     windows: &'a Windows,
     sums: Vec<CauseTimes>,
+    long_gaps: Vec<i64>,
 }
 
 impl ByStep<'_> {
+    /// Counts the time of a gap that hosts cause, by the step of its end, if it is long.
+    fn count_gap(&mut self, time: i64, end: i64) {
+        let at = self.windows.steps.partition_point(|step| step.end < end);
+        if let Some(sum) = self.long_gaps.get_mut(at).filter(|_| time >= LATE_START) {
+            *sum += time;
+        }
+    }
+
     fn count(&mut self, cause: Cause, start: i64, end: i64) {
         let steps = &self.windows.steps;
         let first = steps.partition_point(|step| step.end <= start);
@@ -231,7 +242,11 @@ impl RankWaterfall {
         };
         let mut idle = Idle::new(view);
         let mut causes = causes::Sums::default();
-        let mut by_step = ByStep { windows, sums: vec![[0; Cause::ALL.len()]; windows.steps.len()] };
+        let mut by_step = ByStep {
+            windows,
+            sums: vec![[0; Cause::ALL.len()]; windows.steps.len()],
+            long_gaps: vec![0; windows.steps.len()],
+        };
         for piece in &pieces {
             match piece.role {
                 Role::Compute => {
@@ -265,14 +280,19 @@ impl RankWaterfall {
                 }
                 Role::None => {
                     let mut start = piece.start;
+                    let mut by_host = 0;
                     for part in idle.stretches(view, *piece) {
                         let counted = sums.count(part.label, start, part.end, NONE);
                         if counted > 0 {
                             causes.count(&idle, &part, counted);
                             by_step.count(part.cause, start, part.end);
+                            if part.label.is_host_idle() && part.cause != Cause::NotRecorded {
+                                by_host += counted;
+                            }
                         }
                         start = part.end;
                     }
+                    by_step.count_gap(by_host, piece.end);
                 }
             }
         }
@@ -293,6 +313,7 @@ impl RankWaterfall {
             kernels: kernels(view, span),
             causes: causes.done(),
             step_causes: by_step.sums,
+            step_long_gaps: by_step.long_gaps,
             estimated_wait: estimated,
             transfers: transfers(view, windows, &held, exchanges),
             missing: held.iter().enumerate().filter(|(_, held)| !**held).map(|(at, _)| at).collect(),

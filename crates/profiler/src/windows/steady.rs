@@ -146,24 +146,14 @@ impl Windows {
         durations.iter().copied().fold(0.0, f64::max) / median(&durations).max(1.0)
     }
 
-    /// Moves steps before the steady state to `warm_up`.
+    /// Moves steps before the steady state to `warm_up`: the same ones for every analysis.
     pub(crate) fn settle<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
-        self.leave_out(traces, leading);
-    }
-
-    /// Moves only certain warm-up steps: annotated ones, or steps many times as long as all others. A first step with a smaller excess may
-    /// belong to a late rank.
-    pub(crate) fn leave_out_warm_up<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
-        self.leave_out(traces, far);
-    }
-
-    fn leave_out<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>, count: fn(&[f64]) -> usize) {
         if self.is_inference() {
             return;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
         let annotated = traces.map(|trace| warm_up_of(&self.steps, &annotated(trace))).max().unwrap_or(0);
-        let count = annotated + count(durations.get(annotated..).unwrap_or_default());
+        let count = annotated + leading(durations.get(annotated..).unwrap_or_default());
         if count == 0 {
             return;
         }

@@ -154,14 +154,19 @@ fn data_that_comes_late() {
 
 #[test]
 fn operators_that_launch_late_are_first_calls_or_preempted() {
-    let found = one_rank(|_, r| {
+    let launch = |r: &mut Recorder, late: i64| {
         let from = r.host.max(r.device);
-        r.host = from + 2_000 * MICROSECOND;
+        r.host = from + late * MICROSECOND;
         r.kernel(GEMM, 10 * MICROSECOND);
         r.host_row(HostKind::Operator, "aten::addmm", from, r.host, None);
-    });
+    };
+    let found = one_rank(|step, r| launch(r, if step == 1 { 4_000 } else { 20 }));
     let one = the(&found, "host-work");
     assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");
+    // What recurs is no warm-up.
+    let found = one_rank(|_, r| launch(r, 2_000));
+    let one = the(&found, "host-work");
+    assert!(one.advice.contains("recurs in later steps"), "{one:#?}");
     // Copies need no algorithms.
     let found = one_rank(|_, r| {
         let from = r.host.max(r.device);
@@ -202,4 +207,39 @@ fn time_after_the_recording_of_a_rank_is_no_pause() {
     crate::testing::keep(&mut traces[1], |row| row.start < last);
     let found = context_of(traces);
     assert!(!ids(&found).contains("host-pauses"), "{found:#?}");
+}
+
+fn of_plan(plan: &Synthetic) -> Vec<Finding> {
+    context_of(plan.job().members.into_iter().map(|member| member.trace).collect())
+}
+
+#[test]
+fn pauses_that_visit_all_ranks_are_one_cause() {
+    let plan = Synthetic { data: 4, steps: 6, ..Synthetic::default() };
+    let stalls = (0..8).map(|rank| (rank, rank * 5 % 6, 20_000_000)).collect();
+    let found = of_plan(&Synthetic { stalls, ..plan.clone() });
+    let pauses = the(&found, "host-pauses");
+    assert!(pauses.message.contains("8 of 8 ranks pause in turn"), "{pauses:#?}");
+    assert!(pauses.subject.ranks.is_empty() && pauses.advice.contains("gc.collect"), "{pauses:#?}");
+    let found = of_plan(&Synthetic { stalls: vec![(3, 2, 20_000_000), (3, 4, 20_000_000)], ..plan.clone() });
+    assert_eq!(the(&found, "host-pauses").subject.ranks, [3]);
+    // The first recorded step alone is warm-up.
+    let found = of_plan(&Synthetic { stalls: vec![(3, 0, 4_000_000)], ..plan });
+    assert!(!ids(&found).contains("host-pauses"), "{found:#?}");
+}
+
+#[test]
+fn many_short_gaps_are_no_pause() {
+    let busy = |gap: i64, count: usize| {
+        one_rank(move |step, r| {
+            for at in 0..100 {
+                r.kernel("ampere_sgemm_128x64_nn", 100 * MICROSECOND);
+                if step == 3 && at < count {
+                    r.host_busy(HostKind::Operator, "aten::add", gap);
+                }
+            }
+        })
+    };
+    assert!(ids(&busy(20_000 * MICROSECOND, 1)).contains("host-pauses"));
+    assert!(!ids(&busy(500 * MICROSECOND, 90)).contains("host-pauses"));
 }

@@ -1,0 +1,74 @@
+//! Ranks that delay each other in turn.
+//!
+//! Responsible for: the reason against a verdict if the named ranks are no exception, because most ranks are late as much as they are.
+//! Garbage collection pauses every rank in different steps, and a slow data set delays any of them. Does not find the cause.
+
+use super::verdict::{Kind, Named};
+use crate::Job;
+use std::collections::BTreeSet;
+
+/// Minimum ratio of the smallest to the largest cost of ranks that delay each other in turn.
+const SIMILAR: f64 = 0.5;
+
+/// Reason against naming every recorded rank at a similar cost: none of them is a reference for the others.
+pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
+    let ranks: Vec<&Named> = named.iter().filter(|one| one.kind == Kind::Rank).collect();
+    let all: BTreeSet<u32> = ranks.iter().flat_map(|one| one.ranks.iter().copied()).collect();
+    let costs = || ranks.iter().map(|one| one.cost_s);
+    let (least, most) = (costs().fold(f64::INFINITY, f64::min), costs().fold(0.0, f64::max));
+    (all.len() > 1 && all.len() == job.members.len() && least >= SIMILAR * most)
+        .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
+}
+
+/// Minimum ratio of the excess of most ranks to the largest one of the named ranks: a rank three times as late as most others is an exception.
+const COMPARABLE: f64 = 1.0 / 3.0;
+
+/// Reason against naming a few of many ranks that are late as much: more than half of all ranks. `evident` is the excess over the peers
+/// without jitter by member, in nanoseconds of all `count` steps. Ranks of a named stage or of sequences are named for another reason.
+pub(super) fn visited(job: &Job, named: &[Named], evident: &[i64], count: f64) -> Option<String> {
+    if named.is_empty() || named.iter().any(|one| one.kind != Kind::Rank) {
+        return None;
+    }
+    let ranks: BTreeSet<u32> = named.iter().flat_map(|one| one.ranks.iter().copied()).collect();
+    let of_named = job.members.iter().zip(evident).filter(|(member, _)| ranks.contains(&member.rank));
+    let most = of_named.map(|(_, &evident)| evident).max()?;
+    // A rank without peers is named by its stage, and not by its excess.
+    let dearest = named.iter().map(|one| one.cost_s * 1e9 * count).fold(0.0, f64::max);
+    if (most as f64) < SIMILAR * dearest {
+        return None;
+    }
+    let late = evident.iter().filter(|&&evident| evident as f64 >= COMPARABLE * most as f64).count();
+    (most > 0 && late * 2 > evident.len()).then(|| {
+        format!(
+            "{late} of {} recorded ranks delay each other in turn by comparable times: no rank is an exception (garbage collection, \
+             data loading or uneven experts)",
+            evident.len()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::attribution::{Verdict, straggler_report};
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    /// Every rank pauses once, each in another step or layer; the pauses of three of them are somewhat longer.
+    #[test]
+    fn pauses_that_visit_all_ranks_are_no_ranks_fault() {
+        let ranks = 16;
+        let plan = Synthetic { data: ranks / 2, steps: 8, ..Synthetic::default() };
+        let stalls: Vec<(u32, u32, i64)> = (0..ranks)
+            .map(|rank| (rank, rank * 5 % 8, 20_000_000 + i64::from(rank % 5) * 2_000_000))
+            .collect();
+        let report =
+            straggler_report(&mut Synthetic { stalls, ..plan.clone() }.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.culprits);
+        assert!(report.culprits.is_empty());
+        assert!(report.reasons.iter().any(|reason| reason.contains("in turn")), "{:?}", report.reasons);
+        // A few of the ranks are an exception.
+        let stalls: Vec<(u32, u32, i64)> = vec![(3, 2, 20_000_000), (3, 5, 20_000_000), (9, 4, 20_000_000)];
+        let report = straggler_report(&mut Synthetic { stalls, ..plan }.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::Straggler);
+    }
+}
