@@ -42,7 +42,7 @@ mod missing;
 pub mod nanotron;
 mod narrow;
 pub mod nemo;
-pub mod olmo;
+mod olmo;
 mod other;
 mod packed;
 pub mod primus;

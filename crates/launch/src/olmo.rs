@@ -6,10 +6,12 @@
 mod model;
 mod parallel;
 mod parts;
+mod values;
 
 #[cfg(test)]
 mod tests;
 
+use self::values::{last, name, whole};
 use crate::document::Data;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
@@ -21,7 +23,7 @@ use std::collections::BTreeSet;
 
 /// Reads OLMo-core's configurations.
 #[derive(Clone, Copy, Debug)]
-pub struct OlmoReader;
+pub(crate) struct OlmoReader;
 
 impl Reader for OlmoReader {
     fn format(&self) -> Format {
@@ -120,26 +122,6 @@ const KNOWN: &[Known] = &[
     ("train_module.state_dict_load_opts.*", Meaning::Ignored),
     ("train_module.load_key_mapping", Meaning::Ignored),
 ];
-
-/// The last name of a class or of a constant: `DataParallelType.hsdp`.
-fn last(text: &str) -> &str {
-    text.rsplit('.').next().unwrap_or(text)
-}
-
-/// The whole text of a value; `None` for other values. What reports show of it may be shortened.
-fn whole(data: &Data) -> Option<&str> {
-    match data {
-        Data::Text(text) => Some(text),
-        _ => None,
-    }
-}
-
-/// The last name of a key's value, or of the class that makes it.
-fn name(fields: &mut Fields<'_>, path: &str) -> Option<String> {
-    let target = format!("{path}._target_");
-    let entry = fields.take(path).or_else(|| fields.take(&target))?;
-    whole(&entry.data).map(|text| last(text).to_owned())
-}
 
 /// Batches count tokens: of all ranks for an update, of a rank and its group for a micro-batch.
 fn batch(fields: &mut Fields<'_>) {

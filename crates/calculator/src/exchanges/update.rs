@@ -25,7 +25,7 @@ pub(super) fn exchanges(
         add(exchange(stage, &collective));
     }
     if stage == 0 {
-        for collective in update::not_priced(costing) {
+        if let Some(collective) = update::not_priced(costing) {
             add(exchange(stage, &collective));
         }
     }

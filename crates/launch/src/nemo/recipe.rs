@@ -57,7 +57,7 @@ pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>
         sections(&mut document);
         let is_field = |path: &str| {
             path.starts_with("model.")
-                && super::names::of(format, path).is_some_and(|name| name != super::Name::Ignored)
+                && super::names::of(format, path).is_some_and(|name| name != super::names::Name::Ignored)
         };
         let fields = document.entries.iter().filter(|entry| is_field(&entry.path)).count();
         let batches = ["train.", "trainer.", "dataset.", "ddp.", "optimizer.", "mixed_precision"];
@@ -212,7 +212,7 @@ pub(super) fn remarks(format: Format, recipe: &Recipe, draft: &mut Draft) {
         document.entries.push(Entry::new(path.to_owned(), Data::Null, crate::document::Spot::default()));
         sections(&mut document);
         let path = document.entries.first().map_or("", |entry| entry.path.as_str());
-        let is_known = super::names::of(format, path).is_some_and(|name| name != super::Name::Ignored);
+        let is_known = super::names::of(format, path).is_some_and(|name| name != super::names::Name::Ignored);
         is_known || SECTIONS.contains(&path) || path == "trainer.strategy"
     };
     // The conversion of a checkpoint that names the model sets no more than the model.

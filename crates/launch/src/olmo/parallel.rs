@@ -3,7 +3,7 @@
 //! Responsible for: data parallelism with its copies, and tensor, context, pipeline and expert parallelism. The number of copies depends on
 //! ranks and nodes unless the file sets the shards of a copy.
 
-use super::name;
+use super::values::{last, name};
 use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::plan::{ContextKind, Schedule, Sharding};
@@ -55,7 +55,7 @@ fn context(fields: &mut Fields<'_>) {
     if fields.draft.spec().plan.context_parallel.is_none_or(|degree| degree < 2) {
         return;
     }
-    let method = balancer.or_else(|| fields.word(target).map(|target| super::last(&target).to_owned()));
+    let method = balancer.or_else(|| fields.word(target).map(|target| last(&target).to_owned()));
     let kind = match method.as_deref() {
         Some("llama3") => ContextKind::AllGather,
         Some("zig_zag") => ContextKind::Ring,

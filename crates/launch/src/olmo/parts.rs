@@ -3,6 +3,7 @@
 //! Responsible for: one function that returns an experiment, or one builder per section with the values that OLMo-core passes to them.
 //! Chooses no builder among several.
 
+use super::values::{last, whole};
 use crate::Context;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::python::{self, Given, Recipe};
@@ -100,7 +101,7 @@ fn integer(document: &Document, path: &str) -> Option<Found> {
 fn builder(top: &Document) -> Option<String> {
     top.entries.iter().find_map(|entry| {
         let path = entry.path.strip_suffix("._target_")?;
-        (super::last(super::whole(&entry.data)?) == "build_config").then(|| path.to_owned())
+        (last(whole(&entry.data)?) == "build_config").then(|| path.to_owned())
     })
 }
 
@@ -117,12 +118,12 @@ fn sections(
         ("train_module", "TransformerTrainModuleConfig", "train_module_config_builder"),
     ] {
         let makes = |recipe: &&Recipe| {
-            let target = recipe.document.get("_target_").and_then(|entry| super::whole(&entry.data));
+            let target = recipe.document.get("_target_").and_then(|entry| whole(&entry.data));
             target.is_some_and(|target| target.split('.').any(|part| part == class))
         };
         let named = builder
             .and_then(|builder| top.get(&format!("{builder}.{argument}")))
-            .and_then(|entry| super::whole(&entry.data));
+            .and_then(|entry| whole(&entry.data));
         let found: Vec<&Recipe> = results
             .iter()
             .filter(makes)
