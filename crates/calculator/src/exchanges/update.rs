@@ -24,10 +24,10 @@ pub(super) fn exchanges(
     {
         add(exchange(stage, &collective));
     }
-    if stage == 0 {
-        for collective in update::not_priced(costing) {
-            add(exchange(stage, &collective));
-        }
+    if stage == 0
+        && let Some(norm) = update::not_priced(costing)
+    {
+        add(exchange(stage, &norm));
     }
 }
 
