@@ -30,6 +30,24 @@ pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> V
     open_settings(costing, open).into_iter().chain(hosts(costing, step)).collect()
 }
 
+/// The bounds of measured over predicted time, widened by the ratios `r` of alternative step times to the predicted one.
+///
+/// The alternatives and the errors of measured runs are independent, so their logarithms add as squares: `ln h' = sqrt(ln^2 h + sum ln^2 r)`
+/// over all `r > 1` for the upper bound, and over all `r < 1` for the lower one.
+pub(super) fn widened((low, high): (f64, f64), ratios: &[f64]) -> (f64, f64) {
+    let bound = |own: f64, sign: f64| {
+        let squares = |ratio: f64| (sign * ratio.ln()).max(0.0).powi(2);
+        let more: f64 = ratios.iter().map(|ratio| squares(*ratio)).sum();
+        // A bound on the other side of the prediction shows a bias, which alternatives do not change.
+        if more > 0.0 {
+            own * (sign * ((squares(own) + more).sqrt() - squares(own).sqrt())).exp()
+        } else {
+            own
+        }
+    };
+    (bound(low, -1.0), bound(high, 1.0))
+}
+
 /// The slower alternatives of open settings together. `None` without one.
 fn open_settings(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
     let plan = open.slower(costing.plan, costing.model, by_id(&costing.plan.software).ok()?)?;
@@ -75,6 +93,7 @@ fn time(costing: &Costing<'_>) -> Option<Seconds> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::estimate_of;
+    use super::widened;
     use railwright_spec::plan::Sharding;
 
     fn width(sequence: u64, software: &str) -> (f64, f64, String) {
@@ -97,6 +116,16 @@ mod tests {
             short.2.contains("on a host of twice the speed") && !long.2.contains("host"),
             "{short:?} {long:?}"
         );
+    }
+
+    #[test]
+    fn independent_ratios_add_as_squares_of_logarithms() {
+        let (low, high) = widened((0.8, 1.5), &[1.2, 0.7]);
+        assert!((high.ln().powi(2) - 1.5_f64.ln().powi(2) - 1.2_f64.ln().powi(2)).abs() < 1e-12, "{high}");
+        assert!((low.ln().powi(2) - 0.8_f64.ln().powi(2) - 0.7_f64.ln().powi(2)).abs() < 1e-12, "{low}");
+        assert_eq!(widened((0.8, 1.5), &[]), (0.8, 1.5));
+        let (_, biased) = widened((0.7, 0.95), &[1.2]);
+        assert!((biased - 0.95 * 1.2).abs() < 1e-12, "{biased}");
     }
 
     /// A recipe's overlap is one end of the interval of an open plan, and specified overlap removes the other.

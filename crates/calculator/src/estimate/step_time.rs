@@ -41,8 +41,8 @@ pub struct Interval {
 /// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The user's own rates of operators
 /// and collectives do not determine the software.
 ///
-/// With alternatives ([`alternatives::all`], of which some are `open` settings), the interval of the assumed generation reaches from the lower
-/// bound of the fastest to the upper bound of the slowest one: the true one is among them.
+/// Alternatives ([`alternatives::all`], of which some are `open` settings) widen the interval of the assumed generation, see
+/// [`alternatives::widened`].
 pub fn interval(
     costing: &Costing<'_>,
     step: Seconds,
@@ -69,9 +69,9 @@ pub fn interval(
     let others = alternatives::all(costing, step, open);
     let assumed = {
         let own = intervals::interval(Some(&costing.plan.software), experts, step);
-        let ratios = others.iter().map(|other| other.total / step);
-        let (low, high) = ratios.fold((1.0_f64, 1.0_f64), |(low, high), r| (low.min(r), high.max(r)));
-        intervals::Interval { low: own.low * low, high: own.high * high, ..own }
+        let ratios: Vec<f64> = others.iter().map(|other| other.total / step).collect();
+        let (low, high) = alternatives::widened((own.low / step, own.high / step), &ratios);
+        intervals::Interval { low: step * low, high: step * high, ..own }
     };
     let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred

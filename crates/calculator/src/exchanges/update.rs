@@ -24,10 +24,10 @@ pub(super) fn exchanges(
     {
         add(exchange(stage, &collective));
     }
-    if stage == 0 {
-        if let Some(collective) = update::not_priced(costing) {
-            add(exchange(stage, &collective));
-        }
+    if stage == 0
+        && let Some(collective) = update::not_priced(costing)
+    {
+        add(exchange(stage, &collective));
     }
 }
 

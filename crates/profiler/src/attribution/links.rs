@@ -148,6 +148,9 @@ fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> O
     (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
 }
 
+/// Messages of a pipeline's boundaries by communicator: label and durations.
+type Boundaries = BTreeMap<u32, (String, Vec<f64>)>;
+
 /// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20% above the median. Returns them
 /// with their first communicators, and joined by group over all sizes; and boundaries that are apart for a reason that may be their link.
 pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
@@ -196,7 +199,7 @@ pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>,
     let mut found = Found { matching, slow: Vec::new(), sums: BTreeMap::new() };
     let placement = Placement::of(job);
     // Without replicas the messages across one boundary have no peers but those across others.
-    let mut alone: BTreeMap<(u64, Option<LinkKind>), BTreeMap<u32, (String, Vec<f64>)>> = BTreeMap::new();
+    let mut alone: BTreeMap<(u64, Option<LinkKind>), Boundaries> = BTreeMap::new();
     for ((label, operation, bytes), by_link) in transfers {
         if by_link.len() > 1 {
             let links: Vec<Typical> =

@@ -194,7 +194,9 @@ mod tests {
     fn a_late_launch_after_a_receive_belongs_to_the_pass() {
         let free = |marks: &[Mark], ends_steps: bool| {
             let mut free = Free { busy: i64::MIN, known: false, ends_steps };
-            marks.iter().for_each(|mark| free.pass(mark));
+            for mark in &marks {
+                free.pass(mark);
+            }
             free
         };
         let work = Mark::Work(PassKind::Forward, 0, 0, 100);

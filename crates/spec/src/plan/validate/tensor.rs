@@ -35,7 +35,11 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         ));
     }
     let (cp, both) = (plan.context_parallel, tp * plan.context_parallel);
-    if cp > 1 && plan.context_kind == ContextKind::Ulysses && common % both != 0 && common % tp == 0 {
+    if cp > 1
+        && plan.context_kind == ContextKind::Ulysses
+        && !common.is_multiple_of(both)
+        && common.is_multiple_of(tp)
+    {
         let works = nearest_where(common / tp, cp, |n| divides_ranks(plan, [n, tp, plan.pipeline_parallel]));
         problems.push(
             with_values_or(
@@ -62,7 +66,7 @@ fn tensor_works(model: &Model, plan: &Plan, n: u64) -> bool {
     let heads = |(heads, kv): &(u64, u64)| {
         heads.is_multiple_of(n) && (*kv == 0 || kv.is_multiple_of(n) || n.is_multiple_of(*kv))
     };
-    let tensor = |width: &Width| width.key != TENSOR || width.width.is_multiple_of(n);
+    let tensor = |width: &Width| width.key != TENSOR || width.elements.is_multiple_of(n);
     kinds.iter().all(heads)
         && inner_widths(model).iter().all(tensor)
         && divides_ranks(plan, [n, plan.pipeline_parallel, plan.context_parallel])
@@ -93,12 +97,12 @@ const TENSOR: &str = "plan.tensor_parallel";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Width {
     what: &'static str,
-    width: u64,
+    elements: u64,
     key: &'static str,
 }
 
 fn inner_widths(model: &Model) -> Vec<Width> {
-    let of = |what, width, key| Width { what, width, key };
+    let of = |what, elements, key| Width { what, elements, key };
     let mut widths: Vec<Width> = Vec::new();
     for layer in &model.layer_kinds {
         match &layer.feed_forward {
@@ -121,7 +125,7 @@ fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let common = common_heads(&head_counts(model));
     let stage = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
     let experts = |n: u64| stage.is_multiple_of(n.saturating_mul(plan.expert_parallel));
-    for Width { what, width, key } in inner_widths(model) {
+    for Width { what, elements: width, key } in inner_widths(model) {
         let ranks = if key == TENSOR { plan.tensor_parallel } else { plan.expert_tensor_parallel };
         if width % ranks == 0 {
             continue;
