@@ -194,7 +194,7 @@ mod tests {
     fn a_late_launch_after_a_receive_belongs_to_the_pass() {
         let free = |marks: &[Mark], ends_steps: bool| {
             let mut free = Free { busy: i64::MIN, known: false, ends_steps };
-            for mark in &marks {
+            for mark in marks {
                 free.pass(mark);
             }
             free
