@@ -84,14 +84,17 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
         fitting.extend(plan);
     }
     // A layout that the framework cannot run is chosen only if no other fits, even without room.
-    let mut offered: Vec<Plan> = fitting.iter().filter(|plan| is_offered(model, plan)).cloned().collect();
+    let suits = |plan: &Plan| is_offered(model, plan) && shards(spec, plan);
+    let mut offered: Vec<Plan> = fitting.iter().filter(|plan| suits(plan)).cloned().collect();
     if offered.is_empty() {
         let plans =
             layouts.iter().filter_map(|layout| fitting_plan(layout, model, cluster, catalogue, 1.0).1);
-        offered.extend(plans.filter(|plan| is_offered(model, plan)));
+        offered.extend(plans.filter(suits));
     }
     if !offered.is_empty() {
         fitting = offered;
+    } else if fitting.iter().any(|plan| shards(spec, plan)) {
+        fitting.retain(|plan| shards(spec, plan));
     }
     let mut best: Option<(Seconds, &Plan)> = None;
     for plan in fitting.iter().take(TIMED) {
@@ -103,6 +106,12 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
         }
     }
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
+}
+
+/// Tests whether specified sharding has ranks to shard over: a layout without replicas would avoid what the framework lacks, not choose it.
+fn shards(spec: &PlanSpec, plan: &Plan) -> bool {
+    let replicas = plan.data_parallel.saturating_mul(plan.context_parallel);
+    spec.sharding.is_none_or(|sharding| sharding.zero_stage == 0) || replicas > 1 || plan.world_size() == 1
 }
 
 /// Returns true if a layout is valid, and its plan with the least recompute that fits into a share of the device's memory.
@@ -264,7 +273,9 @@ mod tests {
     #[test]
     fn a_start_is_a_layout_that_the_framework_runs() {
         let model = by_name("llama-3-8b").expect("known");
-        for (software, zero_stage, devices) in [("transformers-2026", 2, 8), ("deepspeed-2024", 2, 8)] {
+        for (software, zero_stage, devices) in
+            [("transformers-2026", 2, 8), ("deepspeed-2024", 2, 8), ("deepspeed-2024", 2, 32)]
+        {
             let sharding = Sharding { zero_stage, group: None, reshard_after_forward: true };
             let spec =
                 PlanSpec { software: Some(software.into()), sharding: Some(sharding), ..PlanSpec::default() };
@@ -272,5 +283,14 @@ mod tests {
             assert!(is_offered(&model, &found.plan), "{:?}", found.plan);
             assert_eq!((found.plan.pipeline_parallel, found.plan.tensor_parallel), (1, 1), "{software}");
         }
+        // No layout of torchtitan has ZeRO-1. One without replicas would have it in name alone.
+        let sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
+        let spec = PlanSpec {
+            software: Some("torchtitan-2025".into()),
+            sharding: Some(sharding),
+            ..PlanSpec::default()
+        };
+        let found = start(&spec, &model, &h100(8)).expect("sound").expect("fits");
+        assert!(found.plan.data_parallel * found.plan.context_parallel > 1, "{:?}", found.plan);
     }
 }

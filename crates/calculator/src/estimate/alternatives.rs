@@ -25,9 +25,13 @@ const HOST_RANGE: f64 = 2.0;
 /// Minimum change of the step time by the host's speed. Below, the errors of measured runs already contain it.
 const MUCH: f64 = 0.15;
 
-/// All alternatives of a step of time `step`.
+/// Minimum change of the step time by open settings.
+const LITTLE: f64 = 0.005;
+
+/// All alternatives of a step of time `step` that change it.
 pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Vec<Alternative> {
-    open_settings(costing, open).into_iter().chain(hosts(costing, step)).collect()
+    let open = open_settings(costing, open).filter(|other| (other.total / step - 1.0).abs() > LITTLE);
+    open.into_iter().chain(hosts(costing, step)).collect()
 }
 
 /// The bounds of measured over predicted time, widened by the ratios `r` of alternative step times to the predicted one.
@@ -56,7 +60,7 @@ fn open_settings(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternativ
         (plan.overlap != costing.plan.overlap, "without the overlap that only recipes set".to_owned()),
         (
             plan.expert_imbalance > costing.plan.expert_imbalance,
-            format!("with {} of the mean on the busiest expert", plan.expert_imbalance),
+            format!("with {} times the mean load on the busiest expert", plan.expert_imbalance),
         ),
     ];
     let texts: Vec<String> =

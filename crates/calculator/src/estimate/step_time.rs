@@ -73,6 +73,10 @@ pub fn interval(
         let (low, high) = alternatives::widened((own.low / step, own.high / step), &ratios);
         intervals::Interval { low: step * low, high: step * high, ..own }
     };
+    let more: String = others
+        .iter()
+        .map(|other| format!("; {} {}", human::seconds(other.total), other.assumption))
+        .collect();
     let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred
         && let Some(versions::Versions { interval, source }) = versions::interval(costing, step)
@@ -80,7 +84,7 @@ pub fn interval(
         && interval.high / interval.low < any.high / any.low
     {
         let (low, high) = (interval.low.min(assumed.low), interval.high.max(assumed.high));
-        return as_shown(intervals::Interval { low, high, ..interval }, source);
+        return as_shown(intervals::Interval { low, high, ..interval }, source + &more);
     }
     if origin.is_open() {
         let why = match origin {
@@ -89,7 +93,7 @@ pub fn interval(
         };
         let source = format!("errors of {} measured runs of all software, because {why}", any.runs);
         let (low, high) = (any.low.min(assumed.low), any.high.max(assumed.high));
-        return as_shown(intervals::Interval { low, high, ..any }, source);
+        return as_shown(intervals::Interval { low, high, ..any }, source + &more);
     }
     // Errors are known for generations, not for features added to them.
     let software = generation_of(&costing.plan.software);
@@ -98,9 +102,7 @@ pub fn interval(
     } else {
         format!("errors of {} measured runs of all software, because `{software}` has too few", assumed.runs)
     };
-    let others = others.iter().map(|other| format!("; {} {}", human::seconds(other.total), other.assumption));
-    let source = std::iter::once(source).chain(others).collect();
-    as_shown(assumed, source)
+    as_shown(assumed, source + &more)
 }
 
 /// Throughput of a step.

@@ -11,7 +11,7 @@ use railwright_spec::model::Mixer;
 use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
-use railwright_spec::software::{by_id, features_of};
+use railwright_spec::software::{by_id, features, features_of};
 
 /// Margin below which a fit is a near miss of the limit, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
@@ -88,7 +88,10 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
     let plan = costing.plan;
     let is_known = features_of(&plan.software).any(|own| own == UNSHARDED_ACCUMULATION);
     let id = format!("{}+{UNSHARDED_ACCUMULATION}", plan.software);
-    if is_known || plan.micro_batches() < 2 || !plan.holds_gradient_shards() || by_id(&id).is_err() {
+    let has_both = features().iter().filter(|feature| feature.id == UNSHARDED_ACCUMULATION).any(|feature| {
+        by_id(&plan.software).is_ok_and(|own| own.may_have(feature, &costing.machine.architecture))
+    });
+    if is_known || plan.micro_batches() < 2 || !plan.holds_gradient_shards() || !has_both {
         return;
     }
     let Ok(catalogue) = SoftwareCatalogue::shared() else { return };
@@ -104,8 +107,8 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
         list.push(Warning::new(
             "gradients-may-accumulate-whole",
             format!(
-                "gradients are assumed to be reduced in each of {} micro-batches; with `no_sync` they stay whole and the peak is {}: add \
-                 `--software {id}`",
+                "gradients are assumed to be reduced in each of {} micro-batches; if the training loop uses `no_sync`, they stay \
+                 whole and the peak is {} (`--software {id}`)",
                 plan.micro_batches(),
                 human::bytes(other)
             ),

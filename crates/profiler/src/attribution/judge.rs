@@ -157,7 +157,10 @@ fn judge(
     let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
     if named.is_empty() {
         let last = measured.always_last(&culprits, noise);
-        doubts.acquittal.extend(last.or_else(|| unnamed(base, without_all)));
+        // Where ranks cannot be compared, equal ranks are no evidence.
+        let is_comparable = doubts.always.is_empty() && doubts.acquittal.is_empty();
+        let unnamed = || unnamed(base, without_all).filter(|_| is_comparable);
+        doubts.acquittal.extend(last.or_else(unnamed));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
     doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));

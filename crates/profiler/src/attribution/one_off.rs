@@ -35,7 +35,7 @@ impl OneOff {
         Warning::new(
             "steps-before-steady-state",
             format!(
-                "{} delay step {step}, the first recorded one, by {}, and hardly any later step: step {step} is excluded as \
+                "{} caused a delay of {} in step {step}, the first recorded one, and hardly any later: step {step} is excluded as \
                  warm-up (one-off cost)",
                 human::ranks(&self.ranks),
                 human::seconds(Seconds::new(self.cost as f64 * 1e-9)),

@@ -79,7 +79,11 @@ impl Rule for HostPauses {
         worst.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let known = cause(context, &worst);
         // One rank after the other, each in a few steps: one cause for all of them.
-        let ranks = paused(&worst);
+        // Pauses of one cause are of similar length.
+        let largest = worst.first().map_or(0.0, |pause| pause.0);
+        let similar: Vec<(f64, u32, usize)> =
+            worst.iter().copied().filter(|pause| 3.0 * pause.0 >= largest).collect();
+        let ranks = paused(&similar);
         let in_turn = ranks.len() > 2
             && 2 * ranks.len() > context.waterfall.ranks.len()
             && 2 * worst.len() <= ranks.len() * count;

@@ -42,7 +42,8 @@ impl OpenSettings {
     /// several ranks. `None` if the plan has no such alternative.
     pub fn slower(&self, plan: &Plan, model: &Model, software: &Software) -> Option<Plan> {
         let overlap = software.overlap_by_arguments(plan.overlap, self.overlap);
-        let routes = model.is_mixture_of_experts() && plan.expert_parallel > 1;
+        let is_capped = plan.expert_capacity.is_some_and(|capacity| capacity <= plan.expert_imbalance);
+        let routes = model.is_mixture_of_experts() && plan.expert_parallel > 1 && !is_capped;
         let imbalance = (self.expert_imbalance && routes && plan.expert_imbalance < USUAL_IMBALANCE)
             .then_some(USUAL_IMBALANCE);
         (overlap.is_some() || imbalance.is_some()).then(|| Plan {

@@ -38,6 +38,8 @@ fn accumulation_under_full_sharding_is_open() {
     };
     assert!(warns("torchtitan-2025", 8) && !warns("torchtitan-2025", 1));
     assert!(!warns("torchtitan-2025+unsharded-accumulation", 8));
+    // DeepSpeed refuses `no_sync` with sharded gradients.
+    assert!(!warns("deepspeed-2024", 8));
     let peak = |software: &str, micro_batches: u64| of(software, micro_batches).memory.peak.get();
     let added = peak("torchtitan-2025+unsharded-accumulation", 8) - peak("torchtitan-2025", 8);
     let gradients = 8.03e9 * 4.0 * 63.0 / 64.0;
