@@ -73,10 +73,11 @@ pub fn interval(
         let (low, high) = alternatives::widened((own.low / step, own.high / step), &ratios);
         intervals::Interval { low: step * low, high: step * high, ..own }
     };
-    let more: String = others
+    let more: Vec<String> = others
         .iter()
         .map(|other| format!("; {} {}", human::seconds(other.total), other.assumption))
         .collect();
+    let more = more.concat();
     let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred
         && let Some(versions::Versions { interval, source }) = versions::interval(costing, step)
