@@ -41,8 +41,8 @@ pub struct Interval {
 /// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The user's own rates of operators
 /// and collectives do not determine the software.
 ///
-/// Alternatives ([`alternatives::all`], of which some are `open` settings) widen the interval of the assumed generation, see
-/// [`alternatives::widened`].
+/// Alternatives (`alternatives::all`, of which some are `open` settings) widen the interval of the assumed generation, see
+/// `alternatives::widened`.
 pub fn interval(
     costing: &Costing<'_>,
     step: Seconds,
