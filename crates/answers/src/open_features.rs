@@ -6,7 +6,7 @@
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::software;
-use railwright_spec::plan::{AttentionKernel, Overlap, Plan, PlanSpec, USUAL_IMBALANCE};
+use railwright_spec::plan::{AttentionKernel, Overlap, Plan, PlanSpec};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 use serde::Serialize;
@@ -148,15 +148,15 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
             });
         }
     }
-    if spec.expert_imbalance.is_none() && run.model.is_mixture_of_experts() && plan.expert_parallel > 1 {
+    if let Some(usual) = spec.open_settings().usual_imbalance(plan, &run.model) {
         let of = |imbalance: f64| format!("{imbalance} of the mean");
         list.push(Alternative {
             key: "plan.expert_imbalance",
             title: "tokens of the busiest expert".to_owned(),
             assumed: of(plan.expert_imbalance),
-            alternative: of(USUAL_IMBALANCE),
-            remedy: format!("--expert-imbalance {USUAL_IMBALANCE}"),
-            plan: Plan { expert_imbalance: USUAL_IMBALANCE, ..plan.clone() },
+            alternative: of(usual),
+            remedy: format!("--expert-imbalance {usual}"),
+            plan: Plan { expert_imbalance: usual, ..plan.clone() },
         });
     }
     // Time features that the stack does not name; overlap has settings of its own.

@@ -28,7 +28,7 @@ pub use layout::{Group, Layout};
 pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES};
 pub use module_parts::module_parts;
 pub use names::Master;
-pub use open_settings::{OpenSettings, USUAL_IMBALANCE};
+pub use open_settings::OpenSettings;
 pub use part_counts::expert_count;
 pub use placed::{HostPart, LayerTensor, Memory, Placed};
 pub use precision_preset::PrecisionPreset;

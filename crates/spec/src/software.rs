@@ -12,7 +12,7 @@ mod offers;
 mod overlap;
 mod parts;
 
-pub use features::{Feature, by_id, features, features_of, generation_of, with_features};
+pub use features::{Feature, by_id, feature, features, features_of, generation_of, with_features};
 pub use front_end::{FrontEnd, front_end, front_ends};
 pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred, usual_among};

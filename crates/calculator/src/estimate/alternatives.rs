@@ -7,7 +7,6 @@ use crate::costing::Costing;
 use crate::evaluate::evaluate;
 use railwright_spec::plan::OpenSettings;
 use railwright_spec::quantity::Seconds;
-use railwright_spec::software::by_id;
 
 /// A step time under another assumption.
 pub(super) struct Alternative {
@@ -54,8 +53,8 @@ pub(super) fn widened((low, high): (f64, f64), ratios: &[f64]) -> (f64, f64) {
 
 /// The slower alternatives of open settings together. `None` without one.
 fn open_settings(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
-    let plan = open.slower(costing.plan, costing.model, by_id(&costing.plan.software).ok()?)?;
-    let total = time(&Costing::new(costing.model, costing.cluster, &plan, costing.machine).ok()?)?;
+    let plan = open.slower(costing.plan, costing.model, costing.software)?;
+    let total = time(&costing.relaid(&plan))?;
     let changes = [
         (plan.overlap != costing.plan.overlap, "without the overlap that only recipes set".to_owned()),
         (
@@ -80,13 +79,14 @@ fn hosts(costing: &Costing<'_>, step: Seconds) -> Vec<Alternative> {
             &software,
         ))
     };
-    let list =
-        [(HOST_RANGE, "on a host of twice the speed"), (1.0 / HOST_RANGE, "on a host of half the speed")]
-            .into_iter()
-            .filter_map(|(rate, assumption)| {
-                Some(Alternative { total: at(rate)?, assumption: assumption.to_owned() })
-            });
-    list.filter(|other| (other.total / step - 1.0).abs() > MUCH).collect()
+    [(HOST_RANGE, "on a host of twice the speed"), (1.0 / HOST_RANGE, "on a host of half the speed")]
+        .into_iter()
+        .filter_map(|(rate, assumption)| {
+            let total = at(rate)?;
+            let is_much = (total / step - 1.0).abs() > MUCH;
+            is_much.then(|| Alternative { total, assumption: assumption.to_owned() })
+        })
+        .collect()
 }
 
 fn time(costing: &Costing<'_>) -> Option<Seconds> {

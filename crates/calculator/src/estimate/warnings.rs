@@ -11,7 +11,7 @@ use railwright_spec::model::Mixer;
 use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
-use railwright_spec::software::{by_id, features, features_of};
+use railwright_spec::software::{feature, features_of};
 
 /// Margin below which a fit is a near miss of the limit, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
@@ -88,9 +88,8 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
     let plan = costing.plan;
     let is_known = features_of(&plan.software).any(|own| own == UNSHARDED_ACCUMULATION);
     let id = format!("{}+{UNSHARDED_ACCUMULATION}", plan.software);
-    let has_both = features().iter().filter(|feature| feature.id == UNSHARDED_ACCUMULATION).any(|feature| {
-        by_id(&plan.software).is_ok_and(|own| own.may_have(feature, &costing.machine.architecture))
-    });
+    let has_both = feature(UNSHARDED_ACCUMULATION)
+        .is_some_and(|feature| costing.software.may_have(feature, &costing.machine.architecture));
     if is_known || plan.micro_batches() < 2 || !plan.holds_gradient_shards() || !has_both {
         return;
     }

@@ -19,7 +19,7 @@ pub struct OpenSettings {
 /// Tokens of the busiest expert relative to the mean under an auxiliary loss: 1.52 and 1.72 at the end of training of models with 3 and 1
 /// billion parameters (Wang et al. 2024, arXiv 2408.15664, table 2: maximum violation of 0.52 and 0.72). A router with a bias for each
 /// expert stays at 1.04.
-pub const USUAL_IMBALANCE: f64 = 1.5;
+const USUAL_IMBALANCE: f64 = 1.5;
 
 impl PlanSpec {
     /// Open settings of the plan.
@@ -42,14 +42,19 @@ impl OpenSettings {
     /// several ranks. `None` if the plan has no such alternative.
     pub fn slower(&self, plan: &Plan, model: &Model, software: &Software) -> Option<Plan> {
         let overlap = software.overlap_by_arguments(plan.overlap, self.overlap);
-        let is_capped = plan.expert_capacity.is_some_and(|capacity| capacity <= plan.expert_imbalance);
-        let routes = model.is_mixture_of_experts() && plan.expert_parallel > 1 && !is_capped;
-        let imbalance = (self.expert_imbalance && routes && plan.expert_imbalance < USUAL_IMBALANCE)
-            .then_some(USUAL_IMBALANCE);
+        let imbalance = self.usual_imbalance(plan, model);
         (overlap.is_some() || imbalance.is_some()).then(|| Plan {
             overlap: overlap.unwrap_or(plan.overlap),
             expert_imbalance: imbalance.unwrap_or(plan.expert_imbalance),
             ..plan.clone()
         })
+    }
+
+    /// The usual imbalance, where the assumed balance is open and experts on several ranks may lack it.
+    pub fn usual_imbalance(&self, plan: &Plan, model: &Model) -> Option<f64> {
+        let is_capped = plan.expert_capacity.is_some_and(|capacity| capacity <= plan.expert_imbalance);
+        let routes = model.is_mixture_of_experts() && plan.expert_parallel > 1 && !is_capped;
+        (self.expert_imbalance && routes && plan.expert_imbalance < USUAL_IMBALANCE)
+            .then_some(USUAL_IMBALANCE)
     }
 }

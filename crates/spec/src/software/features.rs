@@ -101,8 +101,13 @@ impl Feature {
     }
 }
 
+/// Feature by identifier.
+pub fn feature(id: &str) -> Option<&'static Feature> {
+    features().iter().find(|feature| feature.id == id)
+}
+
 fn fused_dispatch() -> Option<&'static Feature> {
-    features().iter().find(|feature| feature.id == FUSED_DISPATCH)
+    feature(FUSED_DISPATCH)
 }
 
 /// Generation of a stack, without its features: `megatron-core-2025` of `megatron-core-2025+cuda-graphs`.

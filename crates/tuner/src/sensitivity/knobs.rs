@@ -217,7 +217,7 @@ pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
     list.push(host("host_us_per_kernel", "host launches and stalls", launch, Turn::Launches));
     let step = format!("{} ms", software.host_ms_per_step);
     list.push(host("host_ms_per_step", "host time per step", step, Turn::HostStep));
-    constants(software, plan, &accelerator.architecture, model.is_mixture_of_experts(), &mut list);
+    constants(software, plan, accelerator.device_architecture(), model.is_mixture_of_experts(), &mut list);
     list
 }
 
@@ -241,7 +241,6 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
             *rate *= factor;
         }
     }
-    let architecture = architecture.split('+').next().unwrap_or_default();
     let format = plan.precision.compute.name();
     let rate = |table: &BTreeMap<String, f64>| format!("{:.3}", Software::rate(table, architecture, format));
     let mut add = |id: &str, title: &str, now: String, greater_is_faster, turn| {
