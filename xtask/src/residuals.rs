@@ -1,12 +1,13 @@
 //! Residuals: the tables for every printed interval and every tie of a search.
 //!
-//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out`, with the coverage of measured runs by such an
-//! interval without their own publication; and `catalog/differences.toml`, made with the shipped constants, because a level common to two
-//! layouts cancels in their comparison. Does not fit.
+//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out` and of publications that were never fitted, with the
+//! coverage of measured runs by such an interval without their own publication; and `catalog/differences.toml`, made with the shipped
+//! constants, because a level common to two layouts cancels in their comparison. Does not fit.
 
 use crate::left_out::{LeftOut, TABLE, read};
 use railwright_calculator::intervals::FRAMEWORK;
 use railwright_calculator::software;
+use railwright_calculator::validation::RowResult;
 use railwright_calculator::validation::regret::differences;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -142,6 +143,33 @@ fn left_out() -> Result<Vec<LeftOut>, String> {
     read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}; make it with `xtask loso`"))?)
 }
 
+/// Runs of publications that no fit used, predicted by the shipped constants: a run is left out because it never was in.
+const UNSEEN: &str = "catalog/evidence/unseen_runs.csv";
+
+/// The runs of [`UNSEEN`] that are predicted.
+fn unseen() -> Result<Vec<LeftOut>, String> {
+    let text = std::fs::read_to_string(UNSEEN).map_err(|e| format!("{UNSEEN}: {e}"))?;
+    let validation = railwright_calculator::validation::validate(&text, UNSEEN).map_err(|p| p.to_string())?;
+    let row = |row: &RowResult| {
+        let (predicted, measured) = (row.expected_step_time_s?, row.measured_step_time_s?);
+        Some(LeftOut {
+            id: row.id.clone(),
+            publication: row.source.clone()?,
+            generation: software::generation_of(row.software.as_deref()?).to_owned(),
+            mixture_of_experts: row.mixture_of_experts,
+            fitted_to: 0,
+            measured_s: measured,
+            fitted_s: predicted,
+            left_out_s: predicted,
+            products: 0.0,
+            streams: 0.0,
+            host: 0.0,
+            communication: 0.0,
+        })
+    };
+    Ok(validation.rows.iter().filter_map(row).collect())
+}
+
 fn measured_runs() -> Result<String, String> {
     const RUNS: &str = "catalog/evidence/measured_runs.csv";
     std::fs::read_to_string(RUNS).map_err(|e| format!("{RUNS}: {e}"))
@@ -157,7 +185,9 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
         return Err("intervals takes no arguments; it reads what `loso` wrote".into());
     }
-    let rows = left_out()?;
+    let mut rows = left_out()?;
+    let fitted = rows.len();
+    rows.extend(unseen()?);
     let mut classes: BTreeMap<Class<'_>, usize> = BTreeMap::new();
     let frameworks: Vec<Option<String>> =
         rows.iter().map(|row| framework_of(row).map(|name| format!("{FRAMEWORK}{name}"))).collect();
@@ -176,7 +206,9 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     println!(
         "# An owner of publications of the class weighs 1; all others, of dense models and of experts, weigh {POOLED} over the number of these."
     );
-    println!("# Made by `cargo run --release -p xtask -- intervals > catalog/intervals.toml` from {TABLE}.");
+    println!(
+        "# Made by `cargo run --release -p xtask -- intervals > catalog/intervals.toml` from {TABLE} and {UNSEEN}."
+    );
     for (class, runs) in classes {
         let Some(range) = range(&rows, class, None) else { continue };
         println!(
@@ -184,7 +216,7 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
             class.0, class.1, range.low, range.high
         );
     }
-    print!("{}", crate::own_runs::tables(&rows, &measured_runs()?)?);
+    print!("{}", crate::own_runs::tables(&rows[..fitted], &measured_runs()?)?);
     Ok(())
 }
 

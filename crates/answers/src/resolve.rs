@@ -64,7 +64,10 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
             ));
             start.plan
         }
-        None => spec.plan.resolve(&run.model, &run.cluster).map_err(placed)?,
+        None => match defaults::least_recompute(&spec.plan, &run.model, &run.cluster).map_err(placed)? {
+            Some(plan) => plan,
+            None => spec.plan.resolve(&run.model, &run.cluster).map_err(placed)?,
+        },
     };
     let problems = validate(&run.model, &run.cluster, &run.plan);
     if !problems.is_empty() {
@@ -143,10 +146,11 @@ pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Option
     })
 }
 
+/// Unspecified recompute is the least that fits, see [`defaults::least_recompute`].
 fn recompute(plan: &Plan) -> &'static str {
     match &plan.recompute {
         Recompute::None => "no recompute",
-        Recompute::Selective { .. } => "selective recompute",
-        Recompute::Full { .. } => "full recompute",
+        Recompute::Selective { .. } => "selective recompute (the least that fits)",
+        Recompute::Full { .. } => "full recompute (the least that fits)",
     }
 }

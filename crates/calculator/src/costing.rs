@@ -10,7 +10,7 @@ use crate::operators::{self, Cost, Pass, ProductMemo, Width};
 use crate::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{AttentionKernel, Layout, Optimizer, Plan};
+use railwright_spec::plan::{AttentionKernel, FrozenWeights, Layout, Optimizer, Plan};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::FlopPerSecond;
@@ -62,6 +62,15 @@ impl<'a> Costing<'a> {
     #[must_use]
     pub fn remembering(self, memo: &Arc<ProductMemo>) -> Self {
         Self { memo: Some(Arc::clone(memo)), ..self }
+    }
+
+    /// True if automatic casts (autocast) convert weights to the compute format in each pass, so that residual stream and norms have the
+    /// master format. FSDP and ZeRO convert their shards instead, and the weights below adapters are loaded in the compute format, unless they are quantized.
+    pub(crate) fn casts_whole_weights(&self) -> bool {
+        let plan = self.plan;
+        let is_sharded = plan.sharding.zero_stage > 0 && plan.shard_group() > 1;
+        let is_loaded = plan.adapters().is_some() && plan.frozen_weights == FrozenWeights::Parameters;
+        !is_sharded && !is_loaded
     }
 
     /// Burst time of one GEMM of a linear layer, as [`crate::operators::Device::gemm`].

@@ -108,6 +108,16 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
 }
 
+/// The plan of a specified layout with the least recompute that fits. `None` if recompute is specified, none is needed, or none is enough:
+/// then the plan is as specified, without recompute.
+pub fn least_recompute(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Plan>, Problem> {
+    if spec.recompute.is_some() || spec.stage_recompute.is_some() {
+        return Ok(None);
+    }
+    let (_, plan) = fitting_plan(spec, model, cluster, SoftwareCatalogue::shared()?, 1.0);
+    Ok(plan.filter(|plan| plan.recompute != Recompute::None))
+}
+
 /// Tests whether specified sharding has ranks to shard over: a layout without replicas would avoid what the framework lacks, not choose it.
 fn shards(spec: &PlanSpec, plan: &Plan) -> bool {
     let replicas = plan.data_parallel.saturating_mul(plan.context_parallel);

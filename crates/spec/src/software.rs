@@ -53,6 +53,9 @@ pub struct Software {
     /// Lowercase fragments of framework names that identify this generation in logs and tables.
     #[serde(default)]
     pub matches: Vec<String>,
+    /// Fragments of a description's parts, such as a way to shard or a kernel. They identify the generation only if no framework is named.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// Plans and accelerators with this generation as default.
     #[serde(default)]
     pub usual: Vec<Usual>,
@@ -71,6 +74,10 @@ pub struct Software {
     /// it, which moves the minimum times `elementwise_passes`.
     #[serde(default)]
     pub norm_bytes: Option<[f64; 2]>,
+    /// As `norm_bytes`, where weights are held in the format of activations, so that the residual stream has it too. FSDP and ZeRO cast
+    /// their shards, and frozen weights are loaded so. Absent: as `norm_bytes`.
+    #[serde(default)]
+    pub uncast_norm_bytes: Option<[f64; 2]>,
     /// Bytes moved by rotary embedding composed of the framework's operators, per rotated element of queries and keys, forward and
     /// backward.
     #[serde(default)]
@@ -82,6 +89,9 @@ pub struct Software {
     /// (autocast). There is one pass forward, one for the gradient, and one more if the forward pass is recomputed.
     #[serde(default)]
     pub weight_cast_bytes: f64,
+    /// Bytes per input element of an adapter and pass moved by casts between the activations and the fp32 of the adapter's weights.
+    #[serde(default)]
+    pub adapter_cast_bytes: f64,
     /// True if grouped GEMMs of experts run in the format of the master weights, because automatic casts do not apply to them.
     #[serde(default)]
     pub experts_in_master_format: bool,
@@ -89,6 +99,9 @@ pub struct Software {
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
     pub loss_bytes_per_logit: f64,
+    /// True if each tensor-parallel rank gathers the logits of the whole vocabulary and computes the loss on them.
+    #[serde(default)]
+    pub gathers_logits: bool,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
     /// Host stall in microseconds, per rank of the tensor group, at each tensor-parallel collective while receives from a pipeline stage on
@@ -193,7 +206,13 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
     own.elementwise_passes /= elementwise;
     own.cast_passes /= elementwise;
     own.weight_cast_bytes /= elementwise;
-    let composed = [&mut own.norm_bytes, &mut own.rotary_bytes, &mut own.composed_gelu_bytes];
+    own.adapter_cast_bytes /= elementwise;
+    let composed = [
+        &mut own.norm_bytes,
+        &mut own.uncast_norm_bytes,
+        &mut own.rotary_bytes,
+        &mut own.composed_gelu_bytes,
+    ];
     for bytes in composed.into_iter().flatten() {
         *bytes = bytes.map(|each| each / elementwise);
     }

@@ -56,12 +56,12 @@ impl Links {
         class: LinkClass,
         bandwidth: BytesPerSecond,
         reduces: bool,
-        domain: u64,
+        [domain, slice]: [u64; 2],
         calibration: Option<&Calibration>,
     ) -> Self {
         let bandwidth = if bandwidth.get() > 0.0 { bandwidth.get() } else { 16e9 };
         let torus = match class {
-            LinkClass::Torus(dimensions) => Some(Torus { dimensions, bandwidth }),
+            LinkClass::Torus(dimensions) => Some(Torus::of_slice(slice, dimensions, bandwidth)),
             _ => None,
         };
         let mut links =
@@ -156,14 +156,22 @@ impl Fabric {
         let class = LinkClass::of(cluster);
         let (host, bandwidth) = (cluster.accelerator.host_link(), cluster.domain_bandwidth());
         let domain = cluster.scale_up.domain_size.max(1);
+        let slice = cluster.devices.clamp(1, domain);
         let node_size = cluster.devices_per_node.max(1);
         let calibration = cluster.calibration.as_deref();
         let of_links = calibration.filter(|c| c.link == cluster.scale_up.link);
         // In a node without scale-up links, the calibration measured its bus.
         let (of_domain, of_node) = if domain > 1 { (of_links, None) } else { (None, of_links) };
         Self {
-            inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain, of_domain),
-            node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size, of_node)),
+            inner: Links::new(
+                class,
+                bandwidth,
+                cluster.scale_up.in_network_reduction,
+                [domain, slice],
+                of_domain,
+            ),
+            node: (node_size > domain)
+                .then(|| Links::new(LinkClass::Pcie, host, false, [node_size; 2], of_node)),
             node_size,
             network: Network::new(cluster, class),
             timer: None,

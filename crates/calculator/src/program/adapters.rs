@@ -65,6 +65,9 @@ impl Shape {
 /// * gradients of inputs `out + 2 r + in` (the same backwards) and `3 p in` (added to the frozen product's),
 /// * gradients of weights `out + in + 2 r`.
 ///
+/// If the software keeps adapters in fp32, the first two also cast `in` elements to fp32 and back (PEFT's `autocast_adapter_dtype` under
+/// autocast: 6 bytes each).
+///
 /// Each pass reads both matrices once, and reads and writes their gradients. A pass takes the time of its traffic, or of its arithmetic at
 /// the peak if a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward` have these kernels.)
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
@@ -79,9 +82,12 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
         let (columns, rows) = (shape.columns, shape.rows);
         let both = columns + rows + shape.ranks[0] + shape.ranks[1];
         let flop = Flop::new(shape.flop(tokens));
+        let casts = tokens * columns * costing.software.adapter_cast_bytes;
         let mut one = |phase, elements: f64, matrices: f64, launches| {
             let elements = tokens * elements + matrices * shape.parameters();
-            let kernel = Kernel::Roofline { bytes: Bytes::new(elements * costing.activation_bytes), flop };
+            let casts = if phase == Phase::BackwardWeight { 0.0 } else { casts };
+            let bytes = Bytes::new(elements * costing.activation_bytes + casts);
+            let kernel = Kernel::Roofline { bytes, flop };
             visit(Operation::new(family(adapter.a.module), phase, kernel, launches).named("adapter"));
         };
         one(Phase::Forward, both + 3.0 * passes * rows, 1.0, 4.0);

@@ -29,9 +29,10 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     let normed = norms * h * shard;
     let queries = query_norm_width(layer) * local;
     // LayerNorm is one kernel in every framework.
-    let composed = costing
-        .software
-        .norm_bytes
+    let software = costing.software;
+    let held = if costing.casts_whole_weights() { None } else { software.uncast_norm_bytes };
+    let composed = held
+        .or(software.norm_bytes)
         .filter(|_| layer.norm == Norm::RmsNorm)
         .map(|bytes| bytes.map(|each| each / passes));
     if norms > 0.0 {

@@ -34,15 +34,16 @@ fn one_way(costing: &Costing<'_>) -> f64 {
     if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
 }
 
-/// The head and the loss: a GEMM of tokens x hidden x vocabulary, and softmax with cross entropy over the logits, bound by memory. The GEMM
-/// has the format of [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products).
+/// The head and the loss: a GEMM of tokens x hidden x vocabulary, and softmax with cross entropy over the logits, bound by memory. If logits
+/// are gathered, each tensor-parallel rank computes the loss on all of them. The GEMM has the format of [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products).
 pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let h = costing.model.hidden_size as f64;
     let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / plan.tensor_parallel as f64;
     let format = plan.precision.wide_products();
     let product = Kernel::Product { m: costing.tokens, n: vocabulary, k: h, format, is_wide: true };
-    let logits = costing.tokens * vocabulary;
+    let gathered = if costing.software.gathers_logits { plan.tensor_parallel as f64 } else { 1.0 };
+    let logits = costing.tokens * vocabulary * gathered;
     let cast = if costing.trains_weights() { weight_casts(costing, vocabulary * h) } else { 0.0 };
     let loss = Kernel::Stream {
         bytes: Bytes::new(logits * costing.software.loss_bytes_per_logit / 2.0 + cast),
@@ -68,7 +69,7 @@ pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>))
 }
 
 /// Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target of the softmax, of an
-/// fp32 number per token.
+/// fp32 number per token. A loss on gathered logits needs one gather of them instead; each rank keeps its part of their gradient.
 pub(crate) fn head_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Exchange)) {
     if costing.plan.tensor_parallel <= 1 {
         return;
@@ -76,12 +77,18 @@ pub(crate) fn head_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Excha
     let count = one_way(costing);
     let turns = [Some(Turn::once(Phase::Forward, count)), Some(Turn::once(Phase::BackwardInput, count))];
     visit(Exchange { turns, ..whole_width(costing) });
-    visit(Exchange {
+    let of_loss = |operation, bytes, count| Exchange {
         dimension: Dimension::Tensor,
-        operations: [Some(Collective::AllReduce), None],
+        operations: [Some(operation), None],
         process_group: ProcessGroup::Tensor,
-        bytes: Bytes::new(costing.tokens * DataType::Fp32.bytes()),
+        bytes: Bytes::new(costing.tokens * bytes),
         overlap: Overlap::Exposed(1.0),
-        turns: [Some(Turn { phase: Phase::Forward, count: 3.0, launches: 0.0, stalls: 0.0 }), None],
+        turns: [Some(Turn { phase: Phase::Forward, count, launches: 0.0, stalls: 0.0 }), None],
+    };
+    visit(if costing.software.gathers_logits {
+        let vocabulary = padded_vocabulary(costing.model.vocabulary, costing.plan);
+        of_loss(Collective::AllGather, vocabulary * costing.activation_bytes, 1.0)
+    } else {
+        of_loss(Collective::AllReduce, DataType::Fp32.bytes(), 3.0)
     });
 }

@@ -38,7 +38,7 @@ fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
 /// The format of the experts' GEMMs: that of the master weights if automatic casts do not cover grouped GEMMs.
 fn format(costing: &Costing<'_>) -> DataType {
     match costing.plan.precision.master {
-        Some(master) if costing.software.experts_in_master_format => master,
+        Some(master) if costing.software.experts_in_master_format && costing.casts_whole_weights() => master,
         _ => costing.compute_type(),
     }
 }

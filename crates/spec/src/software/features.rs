@@ -53,6 +53,13 @@ struct Changes {
     parks_moments: Option<bool>,
     /// Factor on the host's speed; divides all host costs.
     host_rate: Option<f64>,
+    /// Lower bound of the bytes per logit of the loss: separate operators.
+    least_loss_bytes_per_logit: Option<f64>,
+    /// Upper bound of the bytes per logit of the loss: a fused kernel.
+    most_loss_bytes_per_logit: Option<f64>,
+    /// Lower bounds of the bytes per element of an RMSNorm, forward and backward: separate operators.
+    least_norm_bytes: Option<[f64; 2]>,
+    gathers_logits: Option<bool>,
 }
 
 /// Bundled features.
@@ -123,6 +130,15 @@ impl Changes {
             overlap: self.overlap.unwrap_or(software.overlap),
             broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
+            gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
+            loss_bytes_per_logit: software
+                .loss_bytes_per_logit
+                .max(self.least_loss_bytes_per_logit.unwrap_or(0.0))
+                .min(self.most_loss_bytes_per_logit.unwrap_or(f64::INFINITY)),
+            norm_bytes: match (software.norm_bytes, self.least_norm_bytes) {
+                (Some(own), Some(least)) => Some([own[0].max(least[0]), own[1].max(least[1])]),
+                (own, least) => own.or(least),
+            },
             ..software
         }
     }

@@ -45,17 +45,24 @@ fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
 
 /// Stack described by `framework` and `notes` on an accelerator of `architecture`; `None` only if no generation is bundled.
 ///
-/// The longest fragment of `matches` in `framework` determines the generation. Refinements then date it, and features of both texts are
-/// added. For an unknown framework the result is the default stack of the architecture.
+/// The longest fragment of `matches` in `framework` determines the generation, the name before a parenthesis or comma first. If there is
+/// none, the longest fragment of `parts` does: a kernel or a way to shard. Refinements then date it, and features of both texts are added.
+/// For an unknown framework the result is the default stack of the architecture.
 pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stack> {
     let framework = framework.to_lowercase();
     let text = format!("{framework}; {}", notes.to_lowercase());
-    let named = generations()
-        .iter()
-        .flat_map(|generation| generation.matches.iter().map(move |fragment| (fragment, generation)))
-        .filter(|(fragment, _)| framework.contains(fragment.as_str()))
-        // The first of equal matches, so that the order of the catalogue decides.
-        .reduce(|best, next| if next.0.len() > best.0.len() { next } else { best });
+    let longest = |fragments: fn(&Software) -> &[String], end: usize| {
+        generations()
+            .iter()
+            .flat_map(|generation| fragments(generation).iter().map(move |fragment| (fragment, generation)))
+            .filter(|(fragment, _)| framework.find(fragment.as_str()).is_some_and(|start| start < end))
+            // The first of equal matches, so that the order of the catalogue decides.
+            .reduce(|best, next| if next.0.len() > best.0.len() { next } else { best })
+    };
+    let (name, whole) = (framework.find(['(', ',']).unwrap_or(framework.len()), framework.len());
+    let named = longest(|software| &software.matches, name)
+        .or_else(|| longest(|software| &software.matches, whole))
+        .or_else(|| longest(|software| &software.parts, whole));
     let mut id = match named {
         Some((_, generation)) => generation.id.as_str(),
         None => UNNAMED,
@@ -93,6 +100,26 @@ mod tests {
         assert_eq!(id("Megatron-LM", "", "Blackwell Ultra"), "megatron-core-2025");
         assert_eq!(id("Megatron-LM ROCm", "", "CDNA3"), "megatron-core-2024");
         assert_eq!(id("Megatron-Core (26.08)", "", "Hopper"), "megatron-core-2026-06");
+    }
+
+    /// Without this, a kernel or a way to shard in the description named the framework: llm.c was FlashAttention's training script.
+    #[test]
+    fn the_name_of_the_framework_comes_before_the_description_of_its_parts() {
+        assert_eq!(id("llm.c (C/CUDA, FlashAttention)", "", "Ampere"), "fused-cards-2025");
+        assert_eq!(id("NeMo AutoModel (PyTorch FSDP2, TE)", "", "Hopper"), "torchtitan-2026-compile");
+        assert_eq!(id("DeepSpeed + HF (FlashAttention)", "", "Hopper"), "deepspeed-2024");
+        assert_eq!(id("PyTorch FSDP2 (torchtitan 2026)", "", "Hopper"), "torchtitan-2026-compile");
+        assert_eq!(id("our trainer (PyTorch FSDP)", "", "Hopper"), "fsdp1-2023");
+        assert_eq!(id("torchtune (compiled)", "", "Hopper"), "torchtitan-2024-compile+chunked-loss");
+    }
+
+    /// The generation of ZeRO-3 under Megatron's model code of 2021 has unfused attention, unlike models of Hugging Face.
+    #[test]
+    fn zero3_of_2021_is_that_of_megatrons_model_code() {
+        assert_eq!(id("DeepSpeed ZeRO-3", "", "Ampere"), "deepspeed-zero3-2021");
+        assert_eq!(id("DeepSpeed ZeRO-3", "", "Hopper"), "deepspeed-2024");
+        assert_eq!(id("a trainer (HF Accelerate, DeepSpeed ZeRO-3)", "", "Ampere"), "deepspeed-2024");
+        assert_eq!(id("ModelLink (Megatron-LM on Ascend)", "", "Ascend"), "megatron-core-2024");
     }
 
     #[test]
