@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn every_row_is_complete_and_found_by_all_its_names() {
         let all = accelerators();
-        assert_eq!(all.len(), 48);
+        assert_eq!(all.len(), 100);
         for accelerator in &all {
-            assert!(accelerator.memory.gib() > 10.0, "{}", accelerator.id);
+            assert!(accelerator.memory.gib() > 9.0, "{}", accelerator.id);
             assert!(accelerator.memory_bandwidth.gb() > 200.0, "{}", accelerator.id);
             assert!(!accelerator.peak.is_empty() && accelerator.source.len() > 5, "{}", accelerator.id);
         }
@@ -228,8 +228,47 @@ mod tests {
             ("AMD Instinct MI300X", "mi300x"),
             ("AMD Instinct MI300X VF", "mi300x"),
             ("h 100", "h100-sxm5-80gb"),
+            ("A6000-48G", "rtxa6000-48gb"),
+            ("RTX5060Ti-16G", "rtx5060ti-16gb"),
         ] {
             assert_eq!(accelerator_by_name(name).map(|a| a.id), Ok(id.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn graphics_cards_are_found_as_people_write_them() {
+        for (id, names) in [
+            ("rtxa6000-48gb", &["A6000", "RTX A6000", "NVIDIA RTX A6000"][..]),
+            ("rtx3090-24gb", &["3090", "rtx-3090", "NVIDIA GeForce RTX 3090"]),
+            ("rtx5060ti-16gb", &["RTX 5060 Ti", "NVIDIA GeForce RTX 5060 Ti"]),
+            ("quadro-rtx8000-48gb", &["RTX 8000", "Quadro RTX 8000"]),
+            ("t4-16gb", &["T4", "Tesla T4"]),
+            ("rtxpro6000-server", &["NVIDIA RTX PRO 6000 Blackwell Server Edition"]),
+        ] {
+            for name in names {
+                assert_eq!(accelerator_by_name(name).map(|a| a.id), Ok(id.to_owned()), "{name}");
+            }
+        }
+        // Two generations have the name, with different rates.
+        assert!(accelerator_by_name("RTX 6000").is_err());
+    }
+
+    /// GeForce cards accumulate in fp32 at half the rate of their professional siblings with the same chip.
+    #[test]
+    fn graphics_cards_have_their_rates_with_accumulation_in_fp32() {
+        let peak = |name: &str| {
+            let found = accelerator_by_name(name).expect("known");
+            found.peak_rate(DataType::Bf16).map(FlopPerSecond::tera)
+        };
+        // NVIDIA GA102 whitepaper v2, tables of the RTX 3090 and of the RTX A6000.
+        assert_eq!((peak("rtx-3090"), peak("a6000")), (Some(71.0), Some(154.8)));
+        // 759 "AI TOPS" are fp4 with sparsity: 759 / 16.
+        assert_eq!(peak("rtx-5060-ti"), Some(47.4));
+        // Turing has no bf16, and P100 no matrix units.
+        for (name, rate) in [("t4", 65.0), ("p100", 10.6)] {
+            let found = accelerator_by_name(name).expect("known");
+            assert!(!found.peak.contains_key(&DataType::Bf16), "{name}");
+            assert_eq!(found.peak.get(&DataType::Fp16).map(|peak| peak.tera()), Some(rate), "{name}");
         }
     }
 

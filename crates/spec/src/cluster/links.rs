@@ -32,16 +32,21 @@ impl Cluster {
     }
 }
 
-/// Bandwidth of 16 lanes of the PCIe generation in a link's name such as `PCIe5 x16`, one direction; `None` for other links. It is the
-/// device's own port, which a host of an older generation does not use in full.
+/// Bandwidth of the PCIe generation and lanes in a link's name such as `PCIe5 x8`, one direction; `None` for other links. Without lanes in
+/// the name there are 16. It is the device's own port, which a host of an older generation does not use in full.
 ///
 /// A lane has `8 x 2^(generation - 3)` GT/s. Its payload is 128 of 130 bits up to generation 5, and 242 of 256 bytes of a flit in
 /// generation 6 (PCI Express Base Specification, revisions 3.0 to 6.0).
 pub(super) fn pcie_port(link: &str) -> Option<BytesPerSecond> {
-    let generation = link.strip_prefix("PCIe")?.chars().next()?.to_digit(10)?;
+    let name = link.strip_prefix("PCIe")?;
+    let generation = name.chars().next()?.to_digit(10)?;
+    let lanes = match name.split_once(" x") {
+        Some((_, rest)) => rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?,
+        None => 16_u32,
+    };
     let transfers = 8.0 * f64::from(1_u32 << generation.checked_sub(3)?);
     let payload = if generation < 6 { 128.0 / 130.0 } else { 242.0 / 256.0 };
-    Some(BytesPerSecond::from_gb(transfers * 16.0 / 8.0 * payload))
+    Some(BytesPerSecond::from_gb(transfers * f64::from(lanes) / 8.0 * payload))
 }
 
 #[cfg(test)]
@@ -60,7 +65,10 @@ mod tests {
                 compared += 1;
             }
         }
-        assert!(compared > 20, "{compared}");
+        assert!(compared > 60, "{compared}");
+        let gb = |link| pcie_port(link).map(|port| port.gb().round());
+        assert_eq!((gb("PCIe5 x8"), gb("PCIe5 x16"), gb("PCIe4")), (Some(32.0), Some(63.0), Some(32.0)));
+        assert_eq!(gb("PCIe6 x16 (5 on CX7 hosts)"), Some(121.0));
         assert_eq!(pcie_port("NVLink-C2C"), None);
         assert_eq!(pcie_port("PCIe"), None);
     }

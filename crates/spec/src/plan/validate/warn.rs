@@ -86,8 +86,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn("recompute-without-experts", "the model has no expert blocks to recompute".to_owned());
     }
     let architecture = cluster.accelerator.architecture.as_str();
-    if plan.attention_kernel == AttentionKernel::Flash3 && ["Volta", "Ampere", "Ada"].contains(&architecture)
-    {
+    let is_older_than_hopper = ["Pascal", "Volta", "Turing", "Ampere", "Ada"].contains(&architecture);
+    if plan.attention_kernel == AttentionKernel::Flash3 && is_older_than_hopper {
         warn("kernel-too-new", format!("FlashAttention 3 does not run on {architecture}"));
     }
     if cluster.devices > cluster.devices_per_node && !cluster.devices.is_multiple_of(cluster.devices_per_node)
