@@ -126,6 +126,9 @@ pub struct Software {
     pub expert_overlap_exposed: f64,
     /// True if dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
+    /// True if each rank gathers the tokens of all ranks of its expert group instead of receiving those of its experts.
+    #[serde(default)]
+    pub gathers_tokens: bool,
     /// Rate of grouped expert GEMMs relative to dense ones, in addition to their tables (uneven groups, separate launches), by architecture
     /// and format as in `matmul`.
     pub expert_rate: BTreeMap<String, f64>,

@@ -100,7 +100,8 @@ pub(super) fn visit(
 }
 
 /// Visits dispatch and combine of tokens, each way in both passes: `top-k x tokens x width x bytes x load` on each rank (DeepSeek-V3
-/// report, section 3.2.2). Includes the gathers and scatters of expert tensor parallelism; without sequence parallelism the layer's own
+/// report, section 3.2.2). A dispatcher that gathers has a gather of `tokens x ranks x width x bytes` and a reduce-scatter of as many in each
+/// pass (Megatron-LM, `MoEAllGatherTokenDispatcher`), for any top-k and balance. Includes the gathers and scatters of expert tensor parallelism; without sequence parallelism the layer's own
 /// all-reduce sums the parts.
 pub(super) fn exchanges(
     costing: &Costing<'_>,
@@ -117,14 +118,20 @@ pub(super) fn exchanges(
         let spans = !costing.layout.expert.is_inside_domain();
         let is_overlapped = plan.overlap.expert || (spans && costing.software.overlap_spanning_experts);
         let exposed = if is_overlapped { costing.software.expert_overlap_exposed } else { 1.0 };
-        let copies = source_tokens(costing) * moe.top_k as f64;
+        let software = costing.software;
+        let (operations, copies, count) = if software.gathers_tokens && !software.fused_expert_dispatch {
+            let pair = [Some(Collective::AllGather), Some(Collective::ReduceScatter)];
+            (pair, plan.expert_parallel as f64, 1.0)
+        } else {
+            ([Some(dispatch(costing, moe)), None], moe.top_k as f64 * load(plan), 2.0)
+        };
         visit(Exchange {
             dimension: Dimension::Expert,
-            operations: [Some(dispatch(costing, moe)), None],
+            operations,
             process_group: ProcessGroup::Expert,
-            bytes: Bytes::new(copies * width * e * load(plan)),
+            bytes: Bytes::new(source_tokens(costing) * copies * width * e),
             overlap: Overlap::Exposed(exposed),
-            turns: twice(2.0),
+            turns: twice(count),
         });
     }
     if plan.expert_tensor_parallel > 1 && plan.sequence_parallel {

@@ -195,6 +195,7 @@ pub(crate) fn apply(
                 ("recompute_granularity", "selective"),
                 ("expert_tensor_parallel_size", "1"),
                 ("attention_backend", "flash"),
+                ("moe_token_dispatcher_type", "alltoall"),
             ] {
                 arguments.presume(name, value, &format!("no --{name}; ms-swift uses {value}"));
             }

@@ -75,10 +75,19 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     let Some((flag, (_, id))) =
         newest.and_then(|flag| Some((flag, GENERATIONS.iter().find(|(year, _)| *year == flag.since)?)))
     else {
+        if gathers_tokens(f) && !f.arguments.is_on("moe_enable_deepep") {
+            let message = "is Megatron-LM's default `allgather`, priced as an all-to-all; `--software GENERATION+allgather-dispatch` \
+                           prices the gather";
+            f.remark(RemarkKind::Assumed, "moe_token_dispatcher_type", message);
+        }
         return;
     };
     let stack = with_features(f, id);
     f.set("plan.software", &stack, flag.name);
+    if stack.contains("+allgather-dispatch") && !f.arguments.mentions("moe_token_dispatcher_type") {
+        let message = "is absent, so Megatron-LM's default `allgather` is priced; it gathers the tokens of all ranks of an expert group";
+        f.remark(RemarkKind::Assumed, "moe_token_dispatcher_type", message);
+    }
     let message = format!(
         "was introduced in {}, so the software is inferred as `{stack}`; `--software` overrides it",
         flag.since
@@ -86,13 +95,24 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     f.remark(RemarkKind::Assumed, flag.name, message);
 }
 
+/// Tests whether experts are distributed over ranks, and the dispatcher gathers their tokens: the default of the argument, which programs
+/// over Megatron-Core may replace by an all-to-all.
+fn gathers_tokens(f: &Filler<'_>) -> bool {
+    f.arguments.word("expert_model_parallel_size").is_some_and(|own| own != "1")
+        && f.arguments.word("moe_token_dispatcher_type").is_none_or(|own| own == "allgather")
+}
+
 /// A generation with the features that its flags turn on, except those that it always has.
 fn with_features(f: &Filler<'_>, id: &str) -> String {
     let own = features(id);
     let is_fused = f.arguments.is_on("moe_enable_deepep")
         || f.arguments.word("moe_token_dispatcher_type") == Some("flex");
+    let gathers = gathers_tokens(f) && !is_fused;
     let has_graphs = f.arguments.word("cuda_graph_impl") == Some("full_iteration");
     let mut stack = id.to_owned();
+    if gathers && framework_of(id) == Some("megatron") {
+        stack.push_str("+allgather-dispatch");
+    }
     if has_graphs && own.graphs != Graphs::Full {
         stack.push_str("+cuda-graphs");
     }

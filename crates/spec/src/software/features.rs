@@ -60,6 +60,7 @@ struct Changes {
     /// Lower bounds of the bytes per element of an RMSNorm, forward and backward: separate operators.
     least_norm_bytes: Option<[f64; 2]>,
     gathers_logits: Option<bool>,
+    gathers_tokens: Option<bool>,
 }
 
 /// Bundled features.
@@ -130,6 +131,7 @@ impl Changes {
             overlap: self.overlap.unwrap_or(software.overlap),
             broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
+            gathers_tokens: self.gathers_tokens.unwrap_or(software.gathers_tokens),
             gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
             loss_bytes_per_logit: software
                 .loss_bytes_per_logit

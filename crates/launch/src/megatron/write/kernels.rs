@@ -22,6 +22,8 @@ pub(in crate::megatron) struct Features {
     pub(in crate::megatron) fusions: bool,
     /// Tokens travel through a fused dispatcher (DeepEP, HybridEP).
     pub(in crate::megatron) fused_dispatch: bool,
+    /// Each rank gathers the tokens of its expert group.
+    pub(in crate::megatron) gathers_tokens: bool,
     /// Share of a step in CUDA graphs.
     pub(in crate::megatron) graphs: Graphs,
 }
@@ -47,6 +49,7 @@ pub(in crate::megatron) fn features(stack: &str) -> Features {
     Features {
         fusions: cell(1) == "yes",
         fused_dispatch: cell(2) == "flex" || has("fused-dispatch"),
+        gathers_tokens: has("allgather-dispatch"),
         graphs: match cell(3) {
             "partial" => Graphs::Partial,
             "full" => Graphs::Full,
@@ -86,7 +89,8 @@ fn dispatcher(run: &Run, features: Features, group: &mut Group) {
     /// GPUs of the largest node that is a scale-up domain by itself.
     const NODE: u64 = 8;
     if !has_fused_dispatch(run, features) {
-        return group.value("--moe-token-dispatcher-type", "alltoall");
+        let own = if features.gathers_tokens { "allgather" } else { "alltoall" };
+        return group.value("--moe-token-dispatcher-type", own);
     }
     group.value("--moe-token-dispatcher-type", "flex");
     let is_rack = run.cluster.scale_up.domain_size > NODE;
