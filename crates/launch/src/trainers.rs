@@ -9,6 +9,7 @@ mod adapters;
 mod automodel;
 mod command;
 mod common;
+mod documented;
 mod factory_v1;
 mod foundry;
 mod in_code;
@@ -131,6 +132,10 @@ impl Reader for TrainersReader {
         if factory_v1::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("LLaMA-Factory v1: {}", factory_v1::WHY)));
         }
+        if in_code::find(text).is_none() && documented::is_one(text) {
+            let why = "Python with the command of its training in its documentation";
+            return Some(Evidence::new(Strength::Certain, why));
+        }
         let found = dialect(text).or_else(|| {
             in_code::find(text).map(|(dialect, class)| (dialect, format!("Python that calls `{class}`")))
         });
@@ -164,6 +169,17 @@ pub(crate) fn read_started(
     }
     if xtuner::is_one(text) {
         return xtuner::read(text, file, context);
+    }
+    if in_code::find(text).is_none() && documented::is_one(text) {
+        let command = documented::command(text, file).map_err(|problem| vec![problem])?;
+        return match command::find(&command) {
+            Some((dialect, _)) => {
+                let keys =
+                    command::parse(dialect, &command, file, context).map_err(|problem| vec![problem])?;
+                filled(dialect, keys, &command, file, context)
+            }
+            None => Err(vec![Problem::new("the command starts no known trainer").in_file(file)]),
+        };
     }
     let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))

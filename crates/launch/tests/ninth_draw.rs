@@ -185,6 +185,20 @@ fn options_of_sbatch_give_the_ranks() {
     folder::check(&read, &[("cluster.devices", "96"), ("plan.pipeline_parallel", "12")]);
 }
 
+/// THUDM/slime `low_precision`: a variable of the job's environment rounds the weights.
+#[test]
+fn variables_of_the_environment_of_a_job_are_read() {
+    let text = "#!/bin/bash\nENV=\"{\n  \\\"env_vars\\\": {\n    \\\"OPEN_TRAINING_INT4_FAKE_QAT_FLAG\\\": \\\"1\\\",\n    \
+        \\\"MASTER_PORT\\\": \\\"1\\\"\n  }\n}\"\nray job submit --runtime-env-json=\"${ENV}\" -- python3 train.py --actor-num-nodes 1 \
+        --actor-num-gpus-per-node 8 --colocate --num-layers 4 --hidden-size 1024 --num-attention-heads 8 --rollout-batch-size 8 \
+        --hf-checkpoint a --tensor-model-parallel-size 2 --global-batch-size 64 --num-rollout 8\n";
+    let read = check(text, &[("plan.tensor_parallel", "2"), ("cluster.devices", "8")]);
+    assert!(has(&read, RemarkKind::NotModelled, "FAKE_QAT"), "{:?}", read.remarks);
+    assert!(!has(&read, RemarkKind::Unknown, "MASTER_PORT"), "{:?}", read.remarks);
+    let off = check(&text.replace("QAT_FLAG\\\": \\\"1", "QAT_FLAG\\\": \\\"0"), &[("cluster.devices", "8")]);
+    assert!(!has(&off, RemarkKind::NotModelled, "FAKE_QAT"), "{:?}", off.remarks);
+}
+
 /// DeepSpeed-Chat's names of adapters.
 #[test]
 fn adapters_of_deepspeed_chat_are_read() {
@@ -251,6 +265,30 @@ fn arguments_in_a_program_are_read() {
 fn read_problems(text: &str) -> String {
     let problems = read(text, "train.py").expect("a program").expect_err("no single run");
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// huggingface/trl `examples/scripts`: the program takes all settings from its command line, which its documentation has.
+#[test]
+fn the_command_in_the_documentation_of_a_program_is_read() {
+    let text = "# Copyright\n\"\"\"\n# Full training:\npython examples/sft.py \\\n    --model_name_or_path Qwen/Qwen2.5-0.5B \\\n    \
+        --per_device_train_batch_size 4 \\\n    --gradient_accumulation_steps 2 \\\n    --max_length 1024 --bf16\n\"\"\"\n\
+        from transformers import HfArgumentParser\nfrom trl import SFTTrainer\n\n\ndef main():\n    parser = HfArgumentParser(SFTConfig)\n    \
+        SFTTrainer(args=parser.parse_args()).train()\n";
+    let read = launch(text, "sft.py");
+    folder::check(
+        &read,
+        &[
+            ("model.name", "\"qwen2.5-0.5b\""),
+            ("plan.micro_batch", "4"),
+            ("plan.micro_batches", "2"),
+            ("plan.sequence_length", "1024"),
+        ],
+    );
+    let origin = read.origins.iter().find(|origin| origin.key == "plan.micro_batch").expect("an origin");
+    assert_eq!(origin.line, Some(6));
+    let command = "python examples/sft.py --per_device_train_batch_size 1 --use_peft\n\"\"\"\nfrom";
+    let problems = read_problems(&text.replacen("\"\"\"\nfrom", command, 1));
+    assert!(problems.contains("2 commands, at the lines 4, 9"), "{problems}");
 }
 
 /// Unsloth's notebooks: four bits by default, and a format that the device decides.
