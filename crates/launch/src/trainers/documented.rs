@@ -22,18 +22,16 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The command, at the line that it has in the text.
 pub(super) fn command(text: &str, file: &str) -> Result<String, Problem> {
     let found = commands(text);
-    match found.as_slice() {
-        [(line, command)] => Ok(format!("{}{command}", "\n".repeat(*line))),
-        _ => {
-            let lines: Vec<String> = found.iter().map(|(line, _)| (line + 1).to_string()).collect();
-            let message = format!(
-                "the documentation of this program has {} commands, at the lines {}",
-                found.len(),
-                lines.join(", ")
-            );
-            Err(Problem::new(message).hint("copy one of them to a file, and pass that file").in_file(file))
-        }
+    if let [(line, command)] = found.as_slice() {
+        return Ok(format!("{}{command}", "\n".repeat(*line)));
     }
+    let lines: Vec<String> = found.iter().map(|(line, _)| (line + 1).to_string()).collect();
+    let message = format!(
+        "the documentation of this program has {} commands, at the lines {}",
+        found.len(),
+        lines.join(", ")
+    );
+    Err(Problem::new(message).hint("copy one of them to a file, and pass that file").in_file(file))
 }
 
 /// Commands that train, with the index of their first line.
