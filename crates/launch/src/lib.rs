@@ -28,6 +28,7 @@ mod document;
 mod draft;
 mod edit;
 mod effects;
+mod features;
 mod fields;
 mod foreign;
 mod format;

@@ -19,6 +19,7 @@ mod tests;
 use crate::document::{self, Document};
 use crate::fields::Fields;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::model::by_name;
 use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Schedule, Sharding};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Amount;
@@ -366,12 +367,31 @@ fn choices(fields: &mut Fields<'_>) {
         Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
         None => {}
     }
+    experts(fields);
     let path = "num_pipeline_repeats";
     if let Some(repeats) = fields.integer(path).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
         fields.set("plan.virtual_stages", &repeats, path);
     }
     if fields.draft.spec().plan.pipeline_parallel.unwrap_or(1) > 1 {
         fields.default("plan.schedule", &Schedule::Gpipe, "MaxText's pipeline runs all forward passes first");
+    }
+}
+
+/// Without sorted products, and without a capacity, every expert computes every token.
+fn experts(fields: &mut Fields<'_>) {
+    let (path, capacity) = ("sparse_matmul", "capacity_factor");
+    if fields.flag(path) != Some(false)
+        || fields.document.get(capacity).is_some_and(|entry| !entry.data.shown().starts_with('-'))
+    {
+        return;
+    }
+    let spec = &fields.draft.spec().model;
+    let named = spec.name.as_deref().and_then(|name| by_name(name).ok());
+    let is_dense = named.is_some_and(|model| !model.is_mixture_of_experts());
+    if !is_dense && (spec.name.is_some() || spec.experts.is_some() || spec.layers.is_none()) {
+        let message = "every expert computes all tokens: estimated with the chosen experts alone, a lower \
+            bound of time and memory";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
 

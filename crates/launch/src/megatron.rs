@@ -21,7 +21,7 @@ pub(crate) mod pipeline;
 mod precision;
 mod script;
 mod stranger;
-mod world;
+pub(crate) mod world;
 pub(crate) use world::Batch;
 mod write;
 mod yaml;

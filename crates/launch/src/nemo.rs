@@ -18,7 +18,7 @@ use crate::document::{self, Data, Document, Entry};
 use crate::megatron::arguments::{Argument, Arguments};
 use crate::megatron::flags;
 use crate::megatron::meaning::{self, World};
-use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation, effects};
 use names::Name;
 use railwright_spec::human::shorten;
 use railwright_spec::model::{by_name, catalogue};
@@ -134,14 +134,23 @@ fn are_of_bridge(text: &str) -> bool {
 
 fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
     let is_yaml = has_section(text, "model:") || text.trim_start().starts_with('{');
+    let mut draft = Draft::new(format, file);
     let mut recipe = None;
     let mut started = None;
     let document = if recipe::format_of(text) == Some(format) {
         recipe::read(format, text, file, context).map(|found| recipe.insert(found).document.clone())
     } else if is_yaml {
         document::yaml(text, file)
-    } else if let Some(found) = script::read(text, file, context) {
-        Ok(started.insert(found).document.clone())
+    } else if let Some(found) = script::read(text, file, context, &mut draft) {
+        let found = started.insert(found);
+        match found.recipe.as_ref().and_then(|(name, _)| recipe::of_name(format, name, text, file, context)) {
+            Some(of_name) => {
+                let of_name = recipe.insert(of_name);
+                of_name.override_with(&found.document);
+                Ok(of_name.document.clone())
+            }
+            None => Ok(found.document.clone()),
+        }
     } else {
         document::overrides(text, file).map(|found| found.document)
     };
@@ -152,7 +161,6 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         recipe::sections(&mut document);
         recipe::by_names(&mut document);
     }
-    let mut draft = Draft::new(format, file);
     if let Some(recipe) = &recipe {
         draft.lines_of(recipe.sources.clone());
     }
@@ -305,6 +313,8 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
     }
     match names::of(format, &entry.path) {
         None => unknown(entry, draft),
+        // Sections of data and of the trainer have keys with an effect as well.
+        Some(Name::Ignored) if affects(entry) => unknown(entry, draft),
         Some(Name::Ignored | Name::Derived) => {}
         Some(Name::Is(name)) if name == "normalization" => put(&name, norm(&entry.data), draft),
         Some(Name::Is(name)) => put(&name, words(&entry.data), draft),
@@ -314,6 +324,15 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
             _ => draft.remark(RemarkKind::Unresolved, &source, line, "expected `true` or `false`; ignored"),
         },
     }
+}
+
+/// Tests whether a key of a section without effect has a name that indicates one.
+fn affects(entry: &Entry) -> bool {
+    let (section, last) = (entry.path.split('.').next(), entry.path.rsplit('.').next().unwrap_or_default());
+    matches!(section, Some("dataset" | "trainer" | "comm_overlap" | "mixed_precision"))
+        && flags::by_name(last).is_none()
+        && (effects::named(last) || last.starts_with("seq_length_"))
+        && !effects::is_off(&entry.data)
 }
 
 fn unknown(entry: &Entry, draft: &mut Draft) {

@@ -10,6 +10,7 @@ mod expression;
 mod flatten;
 mod lex;
 mod modules;
+mod objects;
 mod parse;
 mod run;
 mod tree;
@@ -23,6 +24,7 @@ use crate::document::{Document, check_length};
 use crate::{Draft, RemarkKind};
 use flatten::OpenKey;
 use modules::Repository;
+pub(crate) use objects::objects;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
@@ -227,6 +229,19 @@ impl Recipe {
     /// The keys with unknown values.
     pub(crate) fn open_keys(&self) -> impl Iterator<Item = &OpenKey> {
         self.open.iter()
+    }
+
+    /// Replaces keys by those of a command line, which is applied last.
+    pub(crate) fn override_with(&mut self, document: &Document) {
+        for entry in &document.entries {
+            let is_same = |path: &str| {
+                path.strip_prefix(entry.path.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            self.document.entries.retain(|known| !is_same(&known.path));
+            self.open.retain(|known| !is_same(&known.path));
+        }
+        self.document.entries.extend(document.entries.iter().cloned());
     }
 
     /// Reports open keys selected by `is_wanted`, calls of other code except those that `is_known` selects by name, and assumptions.

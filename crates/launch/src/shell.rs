@@ -29,6 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Script {
     /// The commands that it would start, in order.
     pub(crate) commands: Vec<Command>,
+    /// The words of `sbatch` before the script that it starts.
+    pub(crate) submitted: Vec<Command>,
     /// The variables at its end, each as words: for commands that are assembled and started in an unsupported form.
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
     /// Undecided parts: line, text and reason.

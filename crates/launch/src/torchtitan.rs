@@ -20,7 +20,7 @@ pub use write::TorchtitanWriter;
 
 use crate::document::{self, Data, Document};
 use crate::fields::Fields;
-use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, features};
 use railwright_spec::plan::{Master, Optimizer, PrecisionPreset, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -181,8 +181,12 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     if compiled.is_none() && !is_whole {
         return;
     }
-    let (id, why) = if compiled == Some(true) {
+    let components = fields.words("compile.components").unwrap_or_default();
+    let has = |name: &str| components.is_empty() || components.iter().any(|component| component == name);
+    let (id, why) = if compiled == Some(true) && has("model") {
         ("torchtitan-2024-compile", "compiled torchtitan")
+    } else if compiled == Some(true) {
+        ("torchtitan-2024-eager", "the model is not compiled")
     } else {
         ("torchtitan-2024-eager", "torchtitan does not compile by default")
     };
@@ -190,20 +194,29 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     let is_gathered = fields.flag("parallelism.disable_loss_parallel") == Some(true)
         || fields.flag("parallelism.enable_loss_parallel") == Some(false);
     let id = if is_gathered { format!("{id}+gathered-loss") } else { id.to_owned() };
-    let components = fields.words("compile.components").unwrap_or_default();
-    if compiled == Some(true) && !components.is_empty() && !components.iter().any(|c| c == "model") {
-        fields.remark(
-            RemarkKind::NotModelled,
-            "compile.components",
-            "only parts outside of the model are compiled; estimated with compiled layers",
-        );
-    }
+    let is_loss_alone = compiled == Some(true) && has("loss") && !has("model");
+    let id = if is_loss_alone { format!("{id}+compiled-loss") } else { id };
     if compiled.is_some() {
         fields.set("plan.software", &id, "compile.enable");
     } else {
         fields.default("plan.software", &id, why);
     }
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("inferred: `{id}`, {why}"));
+    features::loss(fields, "loss.name");
+    let path = "model.moe_comm_backend";
+    let names = ["deepep", "hybridep"];
+    if fields.document.get(path).is_some_and(|entry| names.contains(&entry.data.shown().as_str())) {
+        let _ = fields.take(path);
+        features::add(fields, features::FUSED_DISPATCH, path);
+    }
+    // Versions that count tokens of a micro-batch capture the step in graphs, unless they are switched off.
+    let has_graphs = fields.document.has("training.num_tokens_per_microbatch_per_dp_rank")
+        && fields.flag("training.disable_cuda_graphs") != Some(true);
+    if has_graphs && is_whole {
+        features::add(fields, "cuda-graphs", "training.num_tokens_per_microbatch_per_dp_rank");
+        let message = "this version captures the step in CUDA graphs by default: estimated with them";
+        fields.draft.remark(RemarkKind::Assumed, "training.disable_cuda_graphs", None, message);
+    }
 }
 
 fn precision(fields: &mut Fields<'_>, is_whole: bool) {

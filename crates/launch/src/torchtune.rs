@@ -13,6 +13,7 @@ mod tests;
 
 use crate::accelerate::set_optimizer;
 use crate::document::{self, Data};
+use crate::features;
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, samples};
@@ -65,8 +66,8 @@ impl Reader for TorchtuneReader {
         precision(&mut fields);
         optimizer(&mut fields);
         activations(&mut fields);
-        loss(&mut fields);
         parallel::read(&mut fields, text);
+        loss(&mut fields);
         let why = "Hugging Face's and Meta's vocabularies are not padded";
         fields.default("plan.vocabulary_multiple", &1_u64, why);
         missing(&mut fields, "torchtune");
@@ -170,9 +171,8 @@ fn loss(fields: &mut Fields<'_>) {
     if ["dpo", "rso", "simpo", "ppo", "grpo"].iter().any(|word| last.contains(word)) {
         let message = "pairs of samples, generation and reference models are not modelled: estimated as plain training, a lower bound";
         fields.remark(RemarkKind::NotModelled, path, message);
-    } else if last.contains("chunked") || last.contains("linearcrossentropy") {
-        let message = "the loss is estimated without chunks, an upper bound of memory";
-        fields.remark(RemarkKind::NotModelled, path, message);
+    } else {
+        features::loss(fields, path);
     }
     for (section, message) in [
         ("teacher_model", "the teacher's forward pass and weights are not modelled: a lower bound"),

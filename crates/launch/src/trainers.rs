@@ -9,8 +9,10 @@ mod adapters;
 mod automodel;
 mod command;
 mod common;
+mod documented;
 mod factory_v1;
 mod foundry;
+mod in_code;
 mod keys;
 mod launcher;
 mod litgpt;
@@ -36,7 +38,7 @@ use crate::fields::Fields;
 use crate::missing::missing;
 use crate::narrow::pure;
 use crate::shell::Word;
-use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, samples, shell};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, features, samples, shell};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -130,8 +132,14 @@ impl Reader for TrainersReader {
         if factory_v1::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("LLaMA-Factory v1: {}", factory_v1::WHY)));
         }
-        dialect(text)
-            .map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
+        if in_code::find(text).is_none() && documented::is_one(text) {
+            let why = "Python with the command of its training in its documentation";
+            return Some(Evidence::new(Strength::Certain, why));
+        }
+        let found = dialect(text).or_else(|| {
+            in_code::find(text).map(|(dialect, class)| (dialect, format!("Python that calls `{class}`")))
+        });
+        found.map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
@@ -162,11 +170,24 @@ pub(crate) fn read_started(
     if xtuner::is_one(text) {
         return xtuner::read(text, file, context);
     }
+    if in_code::find(text).is_none() && documented::is_one(text) {
+        let command = documented::command(text, file).map_err(|problem| vec![problem])?;
+        return match command::find(&command) {
+            Some((dialect, _)) => {
+                let keys =
+                    command::parse(dialect, &command, file, context).map_err(|problem| vec![problem])?;
+                filled(dialect, keys, &command, file, context)
+            }
+            None => Err(vec![Problem::new("the command starts no known trainer").in_file(file)]),
+        };
+    }
     let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))
     } else if let Some((dialect, _)) = configuration(text) {
         let keys = |document| command::Keys { document: foundry::unwrapped(document), ..Default::default() };
         (dialect, document::yaml(text, file).map(keys))
+    } else if let Some((dialect, class)) = in_code::find(text) {
+        (dialect, in_code::parse(class, text, file))
     } else {
         return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
     };
@@ -275,7 +296,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::OpenRlhf {
         openrlhf::remarks(fields);
     } else {
-        purpose::rewards(fields);
+        purpose::rewards(fields, dialect);
     }
     if fields.draft.spec().plan.sequence_length.is_none()
         && !fields.is_auto("max_length")
@@ -370,10 +391,30 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
         }
         Dialect::Swift => {
             fields.default("plan.micro_batch", &1_u64, "ms-swift uses 1 sample by default");
+            swift_accumulation(fields);
+        }
+    }
+}
+
+/// Accumulation without its key: `max(1, ceil(16 / samples of a rank / ranks))`, and 1 for GRPO (ms-swift, `trainers/arguments.py` and
+/// `arguments/rlhf_args.py`, November 2026).
+fn swift_accumulation(fields: &mut Fields<'_>) {
+    let (plan, ranks) = (&fields.draft.spec().plan, fields.draft.spec().cluster.devices);
+    if plan.micro_batches.is_some() || plan.global_batch.is_some() {
+        return;
+    }
+    let samples = plan.micro_batch.unwrap_or(1);
+    let is_grpo = fields.word("rlhf_type").as_deref() == Some("grpo");
+    let each = ranks.map(|ranks| samples.saturating_mul(ranks)).filter(|&each| each > 0);
+    match each {
+        _ if is_grpo => fields.default("plan.micro_batches", &1_u64, "ms-swift accumulates nothing for GRPO"),
+        Some(each) => {
+            let why = "ms-swift accumulates 16 samples over all ranks by default";
+            fields.default("plan.micro_batches", &16_u64.div_ceil(each), why);
+        }
+        None => {
             let message = "not set: ms-swift accumulates up to 16 samples over all ranks";
-            if fields.draft.spec().plan.micro_batches.is_none() {
-                fields.draft.remark(RemarkKind::Unresolved, "gradient_accumulation_steps", None, message);
-            }
+            fields.draft.remark(RemarkKind::Unresolved, "gradient_accumulation_steps", None, message);
         }
     }
 }
@@ -502,17 +543,23 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         }
     }
     // accelerate's own file may set the format.
-    if dialect == Dialect::Transformers && is_trainer(fields) && !fields.document.has("accelerate") {
+    let is_computed = fields
+        .document
+        .get(in_code::COMPUTED.0)
+        .is_some_and(|entry| entry.data == Data::Text(in_code::COMPUTED.1.to_owned()));
+    let is_given = is_computed || fields.document.has("accelerate");
+    if dialect == Dialect::Transformers && is_trainer(fields) && !is_given {
         let why = "Transformers' Trainer computes in fp32 by default";
         fields.default("plan.precision.preset", &PrecisionPreset::Fp32, why);
     }
-    if matches!(dialect, Dialect::Trl | Dialect::Swift | Dialect::OpenRlhf) {
+    if matches!(dialect, Dialect::Trl | Dialect::Swift | Dialect::OpenRlhf) && !is_computed {
         let why = "computes in bfloat16 by default";
         fields.default("plan.precision.preset", &PrecisionPreset::Bf16, &format!("{} {why}", dialect.name()));
     }
     if fields.draft.value("plan.software").is_none() {
         software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
+    features::switches(fields);
 }
 
 fn packing(fields: &mut Fields<'_>, dialect: Dialect) {

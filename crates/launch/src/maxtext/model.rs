@@ -113,6 +113,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
             let (source, line) = fields.source(path);
             fields.draft.unknown_model(&name, &source, line);
         }
+        changed(fields, path);
         // The model file overrides the dimensions of the base file.
         for (path, ..) in DIMENSIONS.iter().chain(OF_EXPERTS).chain(OF_LATENTS) {
             fields.integer(path);
@@ -178,6 +179,35 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
     if fields.word("attention_type").as_deref() == Some("mla") {
         take(fields, OF_LATENTS);
+    }
+}
+
+/// Leaves a named model open if a short file gives it other dimensions: versions of MaxText differ in which of the two apply.
+fn changed(fields: &mut Fields<'_>, path: &str) {
+    let named = fields.draft.spec().model.name.as_deref().and_then(|name| by_name(name).ok());
+    let Some(model) = named.filter(|_| fields.document.entries.len() <= super::BASE_FILE) else { return };
+    let known = [
+        ("base_num_decoder_layers", model.num_layers()),
+        ("base_emb_dim", model.hidden_size),
+        ("vocab_size", model.vocabulary),
+    ];
+    for (key, value) in known {
+        let is_own = fields.document.get(key).is_some_and(|entry| entry.spot.line().is_some());
+        let Some(own) = fields.count(key).filter(|&own| is_own && own != value) else { continue };
+        let (source, line) = fields.source(key);
+        let why = format!("{} of `{}` are {value}, and this file sets {own}", dimension(key), model.name);
+        fields.draft.take_back(&["model.name".to_owned()]);
+        fields.draft.leave_open("model.name", &source, line, &why);
+        fields.remark(RemarkKind::Conflict, path, format!("{why}: the model is open"));
+        return;
+    }
+}
+
+const fn dimension(key: &str) -> &'static str {
+    match key.as_bytes() {
+        b"base_num_decoder_layers" => "the layers",
+        b"base_emb_dim" => "the widths",
+        _ => "the words",
     }
 }
 

@@ -255,6 +255,7 @@ pub(crate) fn apply(
         }
         Dialect::Slime => {
             slime::lengths(words, arguments, draft);
+            slime::environment(words, draft);
             slime::quiet(words, draft);
             for (flag, key) in [
                 ("--use-dynamic-batch-size", "plan.micro_batch"),

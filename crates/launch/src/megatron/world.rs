@@ -24,16 +24,19 @@ impl Batch {
         for (index, line) in text.lines().enumerate() {
             let Some(rest) = line.trim_start().strip_prefix("#SBATCH") else { continue };
             batch.is_job = true;
-            let rest = rest.split('#').next().unwrap_or_default().trim();
-            let (name, value) = rest.split_once(['=', ' ']).unwrap_or((rest, ""));
-            let Some(number) = number(value) else { continue };
-            let place = Some((number, first + index));
-            match name.trim() {
-                "--nodes" | "-N" => batch.nodes = place,
-                "--ntasks" | "-n" => batch.tasks = place,
-                "--ntasks-per-node" => batch.tasks_per_node = place,
-                "--gpus-per-node" | "--gres" => batch.gpus_per_node = place,
-                _ => {}
+            let rest = rest.split('#').next().unwrap_or_default();
+            // A line may have several options.
+            let words: Vec<&str> = rest.split(['=', ' ', '\t']).filter(|word| !word.is_empty()).collect();
+            for pair in words.windows(2) {
+                let Some(number) = number(pair[1]) else { continue };
+                let place = Some((number, first + index));
+                match pair[0] {
+                    "--nodes" | "-N" => batch.nodes = place,
+                    "--ntasks" | "-n" => batch.tasks = place,
+                    "--ntasks-per-node" => batch.tasks_per_node = place,
+                    "--gpus-per-node" | "--gres" => batch.gpus_per_node = place,
+                    _ => {}
+                }
             }
         }
         batch
@@ -169,10 +172,18 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
     }
     // One task of Slurm is one rank, unless torchrun is inside.
     let srun = std::iter::once(launch).chain(others).find(|command| has(command, &["srun"]));
-    let words = srun.map(head).unwrap_or_default();
-    let tasks = resolved(&words, &["--ntasks", "-n"], draft);
-    let nodes = resolved(&words, &["--nodes", "-N"], draft);
-    let per_node = resolved(&words, &["--ntasks-per-node"], draft);
+    let (inner, outer) = (srun.map(head).unwrap_or_default(), script.submitted.last().map(head));
+    let mut of_slurm = |names: &[&str]| {
+        let found = resolved(&inner, names, draft);
+        // Options of `sbatch` precede the directives of its script.
+        match &outer {
+            Some(outer) if found.value.is_none() => resolved(outer, names, draft),
+            _ => found,
+        }
+    };
+    let tasks = of_slurm(&["--ntasks", "-n"]);
+    let nodes = of_slurm(&["--nodes", "-N"]);
+    let per_node = of_slurm(&["--ntasks-per-node"]);
     let directive = |value: Option<(u64, usize)>, name: &str| Resolved {
         value: value.map(|v| v.0),
         source: value.map_or_else(String::new, |v| format!("#SBATCH --{name}={}", v.0)),

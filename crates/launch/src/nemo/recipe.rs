@@ -68,6 +68,27 @@ pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>
     python::read(text, file, context, is_precision, &accepts)
 }
 
+/// The recipe that a script names, from the library in its repository; `None` if it is not there.
+pub(super) fn of_name(
+    format: Format,
+    name: &str,
+    script: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Option<Recipe> {
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if format != Format::MegatronBridge || !is_name || context.files.is_none() {
+        return None;
+    }
+    // The lines of the script keep their numbers.
+    let lines = "\n".repeat(script.lines().count());
+    let text =
+        format!("from megatron.bridge.recipes import {name}\n\ndef recipe():\n    return {name}()\n{lines}");
+    let mut found = read(format, &text, file, context).ok()?;
+    name.clone_into(&mut found.name);
+    Some(found)
+}
+
 /// Functions of both frameworks with the name of the number format that they set: see [`by_names`].
 fn is_precision(function: &str) -> bool {
     function.starts_with("bf16") || function.starts_with("fp16") || function == "get_mixed_precision_config"

@@ -3,10 +3,11 @@
 //! Responsible for: the overrides of the last command that has any, with the script's variables in their values, the name of its recipe and
 //! its ranks. Variables of the script are no settings. Does not open the recipe.
 
-use crate::Context;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::megatron::meaning::World;
+use crate::megatron::world::{self, Batch};
 use crate::shell::{self, Command, Word};
+use crate::{Context, Draft};
 use std::path::Path;
 
 /// A command that starts a recipe.
@@ -20,8 +21,9 @@ pub(super) struct Started {
 }
 
 /// The command that starts a recipe; `None` for a text without one, such as a list of overrides alone.
-pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Option<Started> {
-    let script = shell::read(text, file, context, |_| Vec::new());
+pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Draft) -> Option<Started> {
+    let batch = Batch::read(text, 1);
+    let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
     let is_python = |word: &Word| Path::new(&word.text).extension().is_some_and(|ending| ending == "py");
     let is_program = |command: &&Command| command.words.iter().any(is_python);
     let has_overrides = |command: &&Command| command.words.iter().any(|word| override_of(word).is_some());
@@ -39,20 +41,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Option<Star
         started.document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
     started.recipe = flag(command, &["--recipe"]).map(|(name, line)| (name.to_owned(), line));
-    let number =
-        |names: &[&str]| flag(command, names).and_then(|(n, line)| Some((n.parse::<u64>().ok()?, line)));
-    let (per_node, nodes) = (
-        number(&["--nproc_per_node", "--nproc-per-node"]),
-        number(&["--nnodes"]).map(|(n, _)| n).or_else(|| flag(command, &["--nnodes"]).is_none().then_some(1)),
-    );
-    if let (Some((per_node, line)), Some(nodes)) = (per_node, nodes) {
-        started.world = World {
-            ranks: nodes.checked_mul(per_node),
-            per_node: Some(per_node),
-            source: format!("--nproc_per_node {per_node} --nnodes {nodes}"),
-            line: Some(line),
-        };
-    }
+    started.world = world::of_commands(command, &script, &batch, draft);
     Some(started)
 }
 

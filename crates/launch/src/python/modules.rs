@@ -113,9 +113,14 @@ impl<'a> Repository<'a> {
         path.push_str(&name.replace('.', "/"));
         let package = format!("{}/__init__.py", path.trim_end_matches('/'));
         let plain = (!name.is_empty()).then(|| format!("{path}.py"));
-        let mut candidates = plain.into_iter().map(|path| (path, false)).chain([(package, true)]);
-        let ((file, text), is_package) = candidates.find_map(|(path, is_package)| {
-            context.open(&path, &self.file).ok().map(|found| (found, is_package))
+        let candidates: Vec<_> =
+            plain.into_iter().map(|path| (path, false)).chain([(package, true)]).collect();
+        // Packages of a repository may be in its folder `src`.
+        let folders: &[&str] = if dots == 0 { &["", "src/"] } else { &[""] };
+        let ((file, text), is_package) = folders.iter().find_map(|folder| {
+            candidates.iter().find_map(|(path, is_package)| {
+                context.open(&format!("{folder}{path}"), &self.file).ok().map(|found| (found, *is_package))
+            })
         })?;
         let base = self.cache.borrow_mut().sources.add(&file, &text);
         let block = parse::parse_from(&text, base).ok()?;
@@ -165,6 +170,12 @@ fn above(module: &str) -> String {
     }
 }
 
+/// Longest start of a name that a part of a module's path shares with it.
+fn shared_start(module: &str, name: &str) -> usize {
+    let shared = |part: &str| part.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+    module.split('.').map(shared).max().unwrap_or_default()
+}
+
 impl Program<'_> {
     /// Value of a name in another module; `None` if its file is missing or does not define it.
     pub(super) fn imported(&mut self, path: &str) -> Option<Value> {
@@ -209,9 +220,11 @@ impl Program<'_> {
             return Some(value.clone());
         }
         // `from x import *` re-exports all names.
-        let stars: Vec<String> =
-            module.names.keys().filter_map(|name| name.strip_prefix('*')).map(str::to_owned).collect();
-        stars.into_iter().rev().find_map(|module| {
+        let mut stars: Vec<String> =
+            module.names.keys().rev().filter_map(|name| name.strip_prefix('*')).map(str::to_owned).collect();
+        // A package of many modules exceeds the limit on files: those with the start of the name come first.
+        stars.sort_by_key(|module| std::cmp::Reverse(shared_start(module, name)));
+        stars.into_iter().find_map(|module| {
             let index = self.load(&module)?;
             self.defined_through(index, name, seen)
         })

@@ -145,7 +145,7 @@ fn a_registry_of_torchtitan_is_read() {
             ("plan.micro_batch", "2"),
             ("plan.recompute", "\"full\""),
             ("plan.precision.preset", "\"fp8\""),
-            ("plan.software", "\"torchtitan-2024-compile\""),
+            ("plan.software", "\"torchtitan-2024-compile+cuda-graphs\""),
         ],
     );
 }

@@ -5,6 +5,7 @@ use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::adapter;
+use crate::features;
 use crate::fields::{Fields, Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
@@ -45,6 +46,23 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.dtensor_cfg.lora_cfg.dim", Read),
     ("policy.dtensor_cfg.lora_cfg.target_modules", Read),
     ("policy.dtensor_cfg._v2", Ignored),
+    (
+        "policy.dtensor_cfg.dp_replicate_size",
+        Lost(&["1"], "copies of the shards are not read: estimated as sharded over all ranks"),
+    ),
+    ("policy.dtensor_cfg.lora_cfg.*", Ignored),
+    ("policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep", Read),
+    ("policy.dtensor_cfg.automodel_kwargs.backend.*", Ignored),
+    ("policy.megatron_cfg.moe_enable_deepep", Read),
+    (
+        "policy.megatron_cfg.cuda_graph_impl",
+        Lost(&["none"], "partial CUDA graphs are not modelled: estimated without them"),
+    ),
+    ("policy.megatron_cfg.cuda_graph_modules", Ignored),
+    ("policy.megatron_cfg.cuda_graph_warmup_steps", Ignored),
+    ("policy.megatron_cfg.fused_linear_logprobs_chunk_size", Ignored),
+    ("policy.megatron_cfg.use_fused_linear_logprobs", Read),
+    ("policy.megatron_cfg.peft.*", Ignored),
     ("policy.megatron_cfg.enabled", Read),
     ("policy.megatron_cfg.tensor_model_parallel_size", Read),
     ("policy.megatron_cfg.pipeline_model_parallel_size", Read),
@@ -248,6 +266,7 @@ fn tensors(fields: &mut Fields<'_>) {
     fields.set("plan.sharding", &sharding, "policy.dtensor_cfg.enabled");
     fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
     fields.default("plan.software", &"torchtitan-2024-eager".to_owned(), "FSDP 2 under NeMo-RL, eager");
+    dispatch(fields, "policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep");
     let path = "policy.dtensor_cfg.cpu_offload";
     if fields.flag(path) == Some(true) {
         fields.set("plan.offload.parameters", &1.0, path);
@@ -287,7 +306,17 @@ fn megatron(fields: &mut Fields<'_>) {
         }
     }
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under NeMo-RL");
+    dispatch(fields, "policy.megatron_cfg.moe_enable_deepep");
+    features::switches(fields);
     adapters(fields, "policy.megatron_cfg.peft");
+}
+
+/// Fused kernels of the dispatch, in a model whose experts are on several ranks.
+fn dispatch(fields: &mut Fields<'_>, path: &str) {
+    let is_on = fields.flag(path) == Some(true);
+    if is_on && fields.draft.spec().plan.expert_parallel.is_some_and(|degree| degree > 1) {
+        features::add(fields, features::FUSED_DISPATCH, path);
+    }
 }
 
 /// Adapters of a section with `enabled`, `dim` and `target_modules`; an empty list of modules means all linear layers.

@@ -5,6 +5,7 @@ use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::document::{Data, Entry, Spot};
+use crate::features;
 use crate::fields::{Fields, Known, Meaning};
 use crate::narrow::pure;
 use Meaning::{Ignored, Read};
@@ -25,6 +26,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("actor_rollout_ref.model.target_modules", Read),
     ("actor_rollout_ref.model.lora_alpha", Ignored),
     ("actor_rollout_ref.model.use_remove_padding", Ignored),
+    ("actor_rollout_ref.model.use_fused_kernels", Read),
+    ("algorithm.use_kl_in_reward", Read),
     ("actor_rollout_ref.hybrid_engine", Read),
     ("actor_rollout_ref.actor.strategy", Read),
     ("actor_rollout_ref.actor.ppo_mini_batch_size", Read),
@@ -120,9 +123,12 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     unpadded(fields);
     generation(fields);
-    if fields.flag(&actor("use_kl_loss")) == Some(true) {
-        let message = "a reference model is also in memory; it is not modelled";
-        fields.remark(RemarkKind::NotModelled, &actor("use_kl_loss"), message);
+    features::switches(fields);
+    for path in [&actor("use_kl_loss"), "algorithm.use_kl_in_reward"] {
+        if fields.flag(path) == Some(true) {
+            let message = "a reference model is also in memory; it is not modelled";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
     }
     let path = "algorithm.adv_estimator";
     if fields.word(path).as_deref() == Some("gae") {

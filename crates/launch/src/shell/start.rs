@@ -269,6 +269,10 @@ impl Walker<'_> {
             // A script may start itself once more with other arguments, but the repetition is bounded.
             Ok((_, text)) if self.is_running_twice(&text) => false,
             Ok((path, text)) => {
+                if at > 0 && name(&words[0]) == "sbatch" {
+                    let words = words[..at].to_vec();
+                    self.script.submitted.push(Command { words, line, ..Command::default() });
+                }
                 self.run_script(&path, &text, fields[at + 1..].to_vec(), nesting);
                 true
             }

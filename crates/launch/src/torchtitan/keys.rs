@@ -186,7 +186,21 @@ pub(super) const KNOWN: &[Known] = &[
     ("validation.*", Ignored),
     ("validator.*", Ignored),
     ("tokenizer.*", Ignored),
+    ("loss.name", Read),
     ("loss.*", Ignored),
+    ("model.attn_backend", Ignored),
+    (
+        "model.moe_comm_backend",
+        Lost(&["standard"], "its kernels of dispatch are not modelled: estimated with an all-to-all"),
+    ),
+    (
+        "model.non_blocking_capacity_factor",
+        Lost(&[], "experts are estimated with the tokens that they get, without padding to a capacity"),
+    ),
+    (
+        "model.num_mtp_layers",
+        Lost(&["0"], "modules of multi-token prediction are not estimated: a lower bound"),
+    ),
     ("hf_assets_path", Ignored),
     ("dump_folder", Ignored),
     ("training.gc_debug", Ignored),

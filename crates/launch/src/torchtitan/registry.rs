@@ -48,6 +48,10 @@ fn is_group(path: &str) -> bool {
     path.starts_with(GROUPS) && path.ends_with(".optimizer_name")
 }
 
+/// Arguments of a model's builder that change a step.
+const OF_MODEL: &[&str] =
+    &["moe_comm_backend", "non_blocking_capacity_factor", "num_mtp_layers", "attn_backend"];
+
 /// Settings of classes.
 fn classes(document: &mut Document, name: &str) {
     let entry = |document: &Document, path: &str| document.get(path).cloned();
@@ -117,6 +121,14 @@ fn classes(document: &mut Document, name: &str) {
             put("model.name", text(family), &from);
         }
         put("model.flavor", text(&flavour), &from);
+    }
+    if let Some(from) = entry(document, "loss._target_") {
+        put("loss.name", text(&from.data.shown()), &from);
+    }
+    for key in OF_MODEL {
+        if let Some(from) = entry(document, &format!("model_spec.{key}")) {
+            put(&format!("model.{key}"), from.data.clone(), &from);
+        }
     }
     // Remaining classes have no effect.
     document.entries.retain(|entry| {

@@ -51,7 +51,7 @@ fn adapters_on_one_device_are_read() {
             ("plan.precision.preset", "\"bf16\""),
             ("plan.precision.moments", "\"bf16\""),
             ("plan.precision.master", "\"none\""),
-            ("plan.software", "\"torchtune-2024\""),
+            ("plan.software", "\"torchtune-2024+chunked-loss\""),
         ],
     );
     assert_eq!(remarks(&launch, RemarkKind::Unknown), "");
@@ -81,13 +81,13 @@ fn full_fine_tuning_on_a_mesh_is_read() {
             ("plan.sequence_length", "open"),
             ("plan.recompute", "\"full\""),
             ("plan.precision.gradients", "\"bf16\""),
-            ("plan.software", "\"torchtitan-2024-eager\""),
+            ("plan.software", "\"torchtitan-2024-eager+chunked-loss\""),
         ],
     );
     let open = remarks(&launch, RemarkKind::Unresolved);
     assert!(open.contains("the number of devices is open"), "{open}");
     let left_out = remarks(&launch, RemarkKind::NotModelled);
-    for expected in ["custom_sharded_layers", "without chunks", "optimizer_in_bwd"] {
+    for expected in ["custom_sharded_layers", "optimizer_in_bwd"] {
         assert!(left_out.contains(expected), "{expected}: {left_out}");
     }
     let mesh = FULL
@@ -99,7 +99,7 @@ fn full_fine_tuning_on_a_mesh_is_read() {
     let expected = [
         ("cluster.devices", "16"),
         ("plan.sharding", "\"hsdp:4\""),
-        ("plan.software", "\"torchtitan-2024-compile\""),
+        ("plan.software", "\"torchtitan-2024-compile+chunked-loss\""),
     ];
     check(&mesh, &expected);
 }

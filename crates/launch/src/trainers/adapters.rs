@@ -163,6 +163,7 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
 /// Shapes of adapters that a script leaves to its code. Scripts with LLaVA's switch adapt every linear layer of the language model
 /// (haotian-liu/LLaVA `llava/train/train.py`, `find_all_linear_names`).
 fn of_script(fields: &mut Fields<'_>, targets: &[&str]) {
+    of_chat(fields);
     let switch = "lora_enable";
     let is_named = targets.iter().any(|path| fields.document.has(path));
     let is_set = fields.draft.value("plan.lora_targets").is_some();
@@ -179,6 +180,22 @@ fn of_script(fields: &mut Fields<'_>, targets: &[&str]) {
     if !has_rank && !SHAPES[..2].iter().any(|path| fields.document.has(path)) {
         let message = "not in this file: the script's own default is in its code, and PEFT's is assumed";
         fields.draft.remark(RemarkKind::Assumed, "plan.lora_rank", None, message);
+    }
+}
+
+/// DeepSpeed-Chat adapts linear layers whose name contains a text, such as `layers.` of a decoder, and trains all other weights as well
+/// unless `only_optimize_lora` is set (`dschat/utils/module/lora.py`).
+fn of_chat(fields: &mut Fields<'_>) {
+    let path = "lora_module_name";
+    let Some(name) = fields.word(path) else { return };
+    if ["layers", "h."].iter().any(|part| name.contains(part)) {
+        fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
+    }
+    let switch = "only_optimize_lora";
+    if fields.flag(switch) != Some(true) {
+        let message =
+            "embeddings, norms and biases are trained as well, which is not modelled: a lower bound";
+        fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
 

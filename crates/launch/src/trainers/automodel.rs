@@ -13,7 +13,7 @@ use crate::adapter;
 use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::{Format, Launch, RemarkKind, samples};
+use crate::{Format, Launch, RemarkKind, features, samples};
 use keys::KNOWN;
 use railwright_spec::plan::{LoraTarget, LoraTargets};
 use railwright_spec::problem::Problem;
@@ -52,6 +52,8 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     precision::read(&mut fields);
     optimizer(&mut fields);
     losses(&mut fields);
+    features::loss(&mut fields, "loss_fn._target_");
+    dispatcher(&mut fields);
     unpadded(&mut fields);
     missing(&mut fields, "NeMo Automodel");
     fields.rest(KNOWN);
@@ -167,6 +169,21 @@ fn optimizer(fields: &mut Fields<'_>) {
     }
     let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
     set_optimizer(fields, path, name.rsplit('.').next().unwrap_or(&name));
+}
+
+/// Kernels of the dispatch that send each token once per node.
+fn dispatcher(fields: &mut Fields<'_>) {
+    let (path, older) = ("model.backend.dispatcher", "model.backend.enable_deepep");
+    if fields.draft.spec().plan.expert_parallel.is_none_or(|degree| degree < 2) {
+        return;
+    }
+    let fused = ["deepep", "hybridep", "uccl_ep"];
+    if fields.document.get(path).is_some_and(|entry| fused.contains(&entry.data.shown().as_str())) {
+        let _ = fields.take(path);
+        features::add(fields, features::FUSED_DISPATCH, path);
+    } else if fields.document.has(older) && fields.flag(older) == Some(true) {
+        features::add(fields, features::FUSED_DISPATCH, older);
+    }
 }
 
 /// Frozen parts, and recipes that train more than the next token.

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: remarks on parts of a step that are not modelled, and on programs that may not train.
 
+use super::common::Dialect;
 use crate::RemarkKind;
 use crate::fields::Fields;
 
@@ -44,7 +45,14 @@ pub(super) fn program(fields: &mut Fields<'_>) {
 }
 
 /// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.
-pub(super) fn rewards(fields: &mut Fields<'_>) {
+pub(super) fn rewards(fields: &mut Fields<'_>, dialect: Dialect) {
+    // Under ms-swift both make room for generation, and are back before the update.
+    for path in ["offload_model", "offload_optimizer"] {
+        if dialect == Dialect::Swift && fields.document.has("rlhf_type") && fields.flag(path) == Some(true) {
+            let message = "moves to the host while samples are generated: the copies are not modelled";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
     let generates =
         ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
     let prefers = ["beta", "rpo_alpha", "ref_model", "ref_model_name_or_path"]

@@ -6,8 +6,9 @@
 use super::super::arguments::{Argument, Arguments};
 use super::super::meaning::World;
 use super::value;
+use crate::document::Data;
 use crate::shell::Word;
-use crate::{Draft, RemarkKind};
+use crate::{Draft, RemarkKind, effects};
 
 /// Lengths of rollouts, and micro-batches that are filled up to a number of tokens.
 pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
@@ -48,6 +49,39 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
         let message = "the rollout engine shares these GPUs: it is assumed to release its memory while the actor \
              trains";
         draft.remark(RemarkKind::Assumed, "--colocate", line(word), message);
+    }
+}
+
+/// Variables of the job's environment with an effect on the training step: those that are known, and others by their names.
+pub(super) fn environment(words: &[Word], draft: &mut Draft) {
+    const QAT: &str = "OPEN_TRAINING_INT4_FAKE_QAT_FLAG";
+    let flag = "--runtime-env-json";
+    let Some(at) = words.iter().position(|word| word.text.starts_with(flag)) else { return };
+    let line = words.get(at).and_then(|word| (word.line > 0).then_some(word.line));
+    // The text has quotes inside of quotes, and may be several words.
+    let end = words.iter().skip(at + 1).position(|word| word.text.starts_with("--"));
+    let text: Vec<&str> = words[at..]
+        .iter()
+        .take(end.map_or(usize::MAX, |end| end + 1))
+        .map(|word| word.text.as_str())
+        .collect();
+    for pair in text.join(" ").split([',', '{', '}']) {
+        let bare = |part: &str| part.trim_matches([' ', '\n', '"', '\'', '\\']).to_owned();
+        let Some((name, value)) = pair.split_once(':').map(|(name, value)| (bare(name), bare(value))) else {
+            continue;
+        };
+        if value == "0" || effects::is_off(&Data::Text(value.clone())) {
+            continue;
+        }
+        let source = format!("{name} = {value}");
+        if name == QAT {
+            let message =
+                "rounding of weights to 4 bits before products is not modelled: a lower bound of time";
+            draft.remark(RemarkKind::NotModelled, &source, line, message);
+        } else if effects::named(&name) && !name.starts_with("NVTE_FP8") {
+            let message = "a variable whose name indicates an effect on time or memory: not read";
+            draft.remark(RemarkKind::Unknown, &source, line, message);
+        }
     }
 }
 

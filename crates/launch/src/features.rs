@@ -1,0 +1,55 @@
+//! Features of the software that keys switch on: losses that never hold all logits, fused dispatch, graphs.
+//!
+//! Responsible for: the names that trainers have for them. Excludes their effects, which the catalogue of software has.
+
+use crate::RemarkKind;
+use crate::fields::Fields;
+
+/// Feature of a loss in a few chunks.
+const CHUNKED: &str = "chunked-loss";
+/// Feature of a loss in dozens of chunks, in one kernel with the head.
+const FUSED: &str = "fused-loss";
+
+/// Feature of kernels that send each token once per node.
+pub(crate) const FUSED_DISPATCH: &str = "fused-dispatch";
+
+/// Switches of Hugging Face's trainers for a loss that is fused with the head.
+const SWITCHES: &[&str] = &[
+    "use_liger_kernel",
+    "enable_liger_kernel",
+    "liger_fused_linear_cross_entropy",
+    "cut_cross_entropy",
+    "actor_rollout_ref.model.use_fused_kernels",
+    "policy.megatron_cfg.use_fused_linear_logprobs",
+];
+
+/// Reads the switches, after the software is known.
+pub(crate) fn switches(fields: &mut Fields<'_>) {
+    for path in SWITCHES {
+        if fields.document.has(path) && fields.flag(path) == Some(true) {
+            add(fields, FUSED, path);
+        }
+    }
+}
+
+/// Reads the class of a loss, after the software is known. Other classes hold the logits.
+pub(crate) fn loss(fields: &mut Fields<'_>, path: &str) {
+    let Some(name) = fields.word(path) else { return };
+    let last = name.rsplit('.').find(|part| *part != "Config").unwrap_or_default().to_ascii_lowercase();
+    if last.contains("chunked") || last.starts_with("linearcrossentropy") {
+        add(fields, CHUNKED, path);
+    } else if last.contains("fusedlinear") {
+        add(fields, FUSED, path);
+    }
+}
+
+/// Adds a feature to the software. Without a known software it is listed.
+pub(crate) fn add(fields: &mut Fields<'_>, id: &str, path: &str) {
+    let Some(software) = fields.draft.spec().plan.software.clone() else {
+        let message = format!("the software is open, so its feature `{id}` is not estimated");
+        return fields.remark(RemarkKind::NotModelled, path, message);
+    };
+    if !software.split('+').any(|part| part == id) {
+        fields.set("plan.software", &format!("{software}+{id}"), path);
+    }
+}
