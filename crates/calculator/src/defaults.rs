@@ -108,13 +108,21 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
 }
 
-/// The plan of a specified layout with the least recompute that fits. `None` if recompute is specified, none is needed, or none is enough:
-/// then the plan is as specified, without recompute.
+/// The plan of a specified layout with the least recompute that fits. `None` if recompute is specified, if none is needed, or if none is
+/// enough: then the plan is as specified, without recompute. A peak that exceeds the memory by less than the model's own error may fit, so
+/// it needs none; `validate` assumes the same of runs that do not specify it.
 pub fn least_recompute(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Plan>, Problem> {
     if spec.recompute.is_some() || spec.stage_recompute.is_some() {
         return Ok(None);
     }
-    let (_, plan) = fitting_plan(spec, model, cluster, SoftwareCatalogue::shared()?, 1.0);
+    let catalogue = SoftwareCatalogue::shared()?;
+    let Ok(bare) = spec.resolve(model, cluster) else { return Ok(None) };
+    let software = catalogue.get(&bare.software);
+    let least = peak(&MemoryInput { model, cluster, plan: &bare, software, in_flight: None }).least();
+    if least <= cluster.accelerator.memory * software.sigma.exp() {
+        return Ok(None);
+    }
+    let (_, plan) = fitting_plan(spec, model, cluster, catalogue, 1.0);
     Ok(plan.filter(|plan| plan.recompute != Recompute::None))
 }
 
