@@ -25,6 +25,7 @@ mod lone_hosts;
 mod measured;
 mod mending;
 mod naming;
+mod nodes;
 mod one_off;
 mod opening;
 mod paced;
@@ -37,6 +38,7 @@ mod report;
 mod stages;
 mod steps;
 mod stretch;
+mod thin;
 mod uneven;
 mod verdict;
 

@@ -13,6 +13,7 @@ use super::links::slow_groups;
 use super::measured::{Measured, at_most, real_span, usual_times};
 use super::mending::{Delay, Mending};
 use super::naming::keep_evident;
+use super::nodes::join_nodes;
 use super::one_off::{OneOff, without_first};
 use super::opening::{opened, opening};
 use super::peers::Stretches;
@@ -149,6 +150,8 @@ fn judge(
         named = vec![lengths];
     }
     keep_evident(&mut named);
+    let thin = measured.take_thin(&mut named);
+    let mut named = join_nodes(job, &named);
     for (id, group) in &mut slow {
         if let Some(at) = links.iter().position(|link| link.communicators.first() == Some(id)) {
             group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
@@ -161,6 +164,7 @@ fn judge(
         let is_comparable = doubts.always.is_empty() && doubts.acquittal.is_empty();
         let unnamed = || unnamed(base, without_all).filter(|_| is_comparable);
         doubts.acquittal.extend(last.or_else(unnamed));
+        doubts.acquittal.extend(thin);
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
     doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));

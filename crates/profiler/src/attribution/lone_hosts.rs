@@ -22,15 +22,35 @@ const NOTABLE: f64 = 0.03;
 pub(super) struct OwnTime {
     /// Everything except exposed communication.
     pub all: i64,
-    /// Idle time until the host launches, if all steps had that of the median one.
+    /// Own time without compute until the host launches it, if all steps had that of the median one. Messages that the rank sends run
+    /// meanwhile.
     pub host: i64,
 }
 
+/// Own time before each event, as (start, end) in nanoseconds.
+fn own(events: &[Event]) -> impl Iterator<Item = (i64, i64)> {
+    let mut previous = events.first().map_or(0, |first| first.time - first.own - first.unknown);
+    events.iter().map(move |event| {
+        let since = std::mem::replace(&mut previous, event.time);
+        (since, since + event.own + event.unknown)
+    })
+}
+
 impl OwnTime {
-    pub(super) fn of(on: &Occupancy, steps: &[StepWindow]) -> Self {
-        let spent: Vec<_> = steps.iter().map(|step| on.spent(step.start, step.end)).collect();
-        let all = spent.iter().map(|one| one.compute + one.copy + one.host + one.late + one.idle).sum();
-        let mut hosts: Vec<i64> = spent.iter().map(|one| one.host).collect();
+    pub(super) fn of(events: &[Event], on: &Occupancy, steps: &[StepWindow]) -> Self {
+        let spent = steps.iter().map(|step| on.spent(step.start, step.end));
+        let all = spent.map(|one| one.compute + one.copy + one.host + one.late + one.idle).sum();
+        let own: Vec<(i64, i64)> = own(events).collect();
+        let of_step = |step: &StepWindow| {
+            let within = own
+                .iter()
+                .skip(own.partition_point(|part| part.1 <= step.start))
+                .take_while(|part| part.0 < step.end);
+            within
+                .map(|&(from, to)| on.compute_late.within(from.max(step.start), to.min(step.end)))
+                .sum::<i64>()
+        };
+        let mut hosts: Vec<i64> = steps.iter().map(of_step).collect();
         hosts.sort_unstable();
         let usual = hosts.get(hosts.len().saturating_sub(1) / 2).copied().unwrap_or(0);
         Self { all, host: usual * hosts.len() as i64 }
@@ -51,13 +71,11 @@ pub(super) fn usual(own: OwnTime, others: &[OwnTime]) -> Option<i64> {
 
 /// Own time of each event in nanoseconds, with this share of the idle time until launches.
 pub(super) fn with_share(events: &[Event], on: &Occupancy, kept: f64) -> Vec<i64> {
-    let mut previous = events.first().map_or(0, |first| first.time - first.own - first.unknown);
-    let own = |event: &Event| {
-        let since = std::mem::replace(&mut previous, event.time);
-        let idle = on.spent(since, since + event.own + event.unknown).host.min(event.own);
+    let kept = |(event, (from, to)): (&Event, (i64, i64))| {
+        let idle = on.compute_late.within(from, to).min(event.own);
         event.own - (idle as f64 * (1.0 - kept)).round() as i64
     };
-    events.iter().map(own).collect()
+    events.iter().zip(own(events)).map(kept).collect()
 }
 
 #[cfg(test)]

@@ -32,6 +32,24 @@ pub(super) struct Stretch {
     pub events: (u32, u32),
 }
 
+impl Stretch {
+    /// Parts of it in which the rank did not wait: (start, end), in nanoseconds.
+    pub(super) fn parts(&self, chains: &Chains) -> Vec<(i64, i64)> {
+        let (first, last) = (self.events.0 as usize, self.events.1 as usize);
+        let events = chains.events.get(self.member as usize).and_then(|events| events.get(first..=last));
+        let mut parts: Vec<(i64, i64)> = Vec::new();
+        for pair in events.unwrap_or_default().windows(2) {
+            let [before, event] = pair else { continue };
+            let until = before.time + event.own + event.unknown;
+            match parts.last_mut() {
+                Some(part) if part.1 == before.time => part.1 = until,
+                _ => parts.push((before.time, until)),
+            }
+        }
+        parts
+    }
+}
+
 /// Joins a member's intervals across events that are no positions of the program.
 pub(super) fn joined_at(list: Vec<Stretch>, is_place: &dyn Fn(u32) -> bool) -> Vec<Stretch> {
     let mut joined: Vec<Stretch> = Vec::with_capacity(list.len());
