@@ -45,7 +45,7 @@ mod verdict;
 pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
 pub use judge::{joined_straggler_report, straggler_report, stragglers_of};
-pub use lengths::LENGTHS;
+pub use lengths::Work;
 pub use links::SlowGroup;
 pub use report::{Culprit, Moment, StragglerReport};
 pub use verdict::{Kind, MOST_OFF, Named, Verdict};

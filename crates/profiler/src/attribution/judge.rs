@@ -146,8 +146,8 @@ fn judge(
     let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
     let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
     let mut named = measured.named(&found, &culprits, bounded);
-    if let Some(lengths) = measured.of_lengths(&named, without, bounded, workers) {
-        named = vec![lengths];
+    if let Some(work) = measured.of_work(&named, without, bounded, workers) {
+        named = vec![work];
     }
     keep_evident(&mut named);
     let thin = measured.take_thin(&mut named);

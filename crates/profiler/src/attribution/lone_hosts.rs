@@ -91,4 +91,51 @@ mod tests {
         assert_eq!(usual(own(3_000), &[own(0), own(0)]), None, "less than 3%");
         assert_eq!(usual(own(42_000), &others[..1]), None, "of two, either may be the normal one");
     }
+
+    /// A message runs for 300 ns of the 400 ns in which the host prepares the next kernel.
+    #[test]
+    fn a_message_of_the_rank_does_not_hide_its_slow_host() {
+        use crate::communication::NameTable;
+        use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind, NONE, RankTrace};
+        let mut trace = RankTrace::default();
+        let [call, kernel, message] =
+            ["cudaLaunchKernel", "gemm", "ncclDevKernel_SendRecv"].map(|name| trace.names.intern(name));
+        for (at, start, end, from, to, name) in
+            [(1, 0, 5, 10, 100, kernel), (2, 60, 80, 100, 400, message), (3, 450, 500, 510, 600, kernel)]
+        {
+            let (kind, correlation) = (HostKind::Runtime, Some(at));
+            trace.host.push(HostActivity {
+                start,
+                end,
+                name: call,
+                kind,
+                correlation,
+                ..HostActivity::default()
+            });
+            let kind = GpuKind::Kernel;
+            trace.gpu.push(GpuActivity {
+                start: from,
+                end: to,
+                name,
+                kind,
+                correlation,
+                ..GpuActivity::default()
+            });
+        }
+        let on = Occupancy::of(&trace, NameTable::shipped());
+        let event = Event {
+            what: crate::attribution::chain::What::End,
+            collective: NONE,
+            time: 600,
+            own: 590,
+            unknown: 0,
+            least: 0,
+            transfer: 0,
+            behind: None,
+            part: None,
+        };
+        let step = StepWindow { number: None, start: 10, end: 600, without: Vec::new() };
+        assert_eq!(OwnTime::of(&[event], &on, &[step]).host, 400);
+        assert_eq!(with_share(&[event], &on, 0.25), [290]);
+    }
 }

@@ -56,3 +56,35 @@ impl Measured<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::attribution::{Verdict, straggler_report};
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    #[test]
+    fn rare_delays_below_one_percent_name_no_rank() {
+        let of = |stalls: Vec<(u32, u32, i64)>| {
+            let plan = Synthetic { data: 4, steps: 6, jitter: 5, stalls, ..Synthetic::default() };
+            straggler_report(&mut plan.job(), &JoinOptions::default())
+        };
+        // Two of six steps, together 0.8% of the steps.
+        let rare = of(vec![(3, 2, 280_000), (3, 4, 280_000)]);
+        assert_eq!(rare.verdict, Verdict::CannotTell, "{:?}", rare.culprits);
+        assert!(rare.reasons.iter().any(|reason| reason.contains("too few")), "{:?}", rare.reasons);
+        // As much in total, but in every step; and rare, but long.
+        for stalls in
+            [(1..6).map(|step| (3, step, 95_000)).chain([(3, 0, 95_000)]).collect(), vec![(3, 2, 2_000_000)]]
+        {
+            let report = of(stalls);
+            let ranks: Vec<&[u32]> = report.culprits.iter().map(|one| one.ranks.as_slice()).collect();
+            assert_eq!(
+                (report.verdict, ranks),
+                (Verdict::Straggler, vec![&[3_u32][..]]),
+                "{:?}",
+                report.reasons
+            );
+        }
+    }
+}
