@@ -33,6 +33,7 @@ mod peers;
 mod programs;
 mod repeats;
 mod replay;
+mod replays;
 mod replicas;
 mod report;
 mod stages;
@@ -44,9 +45,11 @@ mod verdict;
 
 pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
-pub use judge::{joined_straggler_report, straggler_report, stragglers_of};
+pub use judge::{joined_straggler_report, judged, straggler_report, stragglers_of};
 pub use lengths::Work;
 pub use links::SlowGroup;
+pub(crate) use replays::Parts as OwnParts;
+pub use replays::Replays;
 pub use report::{Culprit, Moment, StragglerReport};
 pub use verdict::{Kind, MOST_OFF, Named, Verdict};
 

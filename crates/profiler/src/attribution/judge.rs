@@ -18,6 +18,7 @@ use super::one_off::{OneOff, without_first};
 use super::opening::{opened, opening};
 use super::peers::Stretches;
 use super::replay::{Unrecorded, replay};
+use super::replays::Replays;
 use super::report::{Culprit, StragglerReport};
 use super::stages::slow_stages;
 use super::steps;
@@ -69,16 +70,27 @@ pub fn stragglers_of(
     windows: &Windows,
     workers: &impl Workers,
 ) -> StragglerReport {
+    judged(job, joined, names, windows, workers).0
+}
+
+/// The same report with the replays that other analyses need.
+pub fn judged(
+    job: &Job,
+    joined: &Joined,
+    names: &NameTable,
+    windows: &Windows,
+    workers: &impl Workers,
+) -> (StragglerReport, Replays) {
     let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
     let judged = |windows: &Windows| judge(job, joined, (&occupancies, names), windows, workers);
-    let (report, one_off) = judged(windows);
-    let Some(one_off) = one_off else { return report };
-    let (mut later, _) = judged(&without_first(windows));
+    let (report, one_off, replays) = judged(windows);
+    let Some(one_off) = one_off else { return (report, replays) };
+    let (mut later, _, of_later) = judged(&without_first(windows));
     if one_off.persists(&later) {
-        return report;
+        return (report, replays);
     }
     later.warnings.push(one_off.warning(&windows.name(0)));
-    later
+    (later, of_later)
 }
 
 fn judge(
@@ -87,7 +99,7 @@ fn judge(
     (occupancies, names): (&[Occupancy], &NameTable),
     windows: &Windows,
     workers: &impl Workers,
-) -> (StragglerReport, Option<OneOff>) {
+) -> (StragglerReport, Option<OneOff>, Replays) {
     let opening = opening(job, occupancies, windows);
     let with_opening = opened(windows, opening);
     let chains = Chains::of(job, joined, occupancies, &with_opening, workers);
@@ -158,6 +170,7 @@ fn judge(
         }
     }
     let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
+    let is_accurate = doubts.always.is_empty() && forced == 0 && !bounded && job.members.len() > 1;
     if named.is_empty() {
         let last = measured.always_last(&culprits, noise);
         // Where ranks cannot be compared, equal ranks are no evidence.
@@ -209,7 +222,8 @@ fn judge(
         clocks: joined.clocks.clone(),
         warnings,
     };
-    (report, one_off)
+    let replays = Replays { is_accurate, base, count, chains, stretches };
+    (report, one_off, replays)
 }
 
 /// Marks the named ranks, and sorts ranks by cost.

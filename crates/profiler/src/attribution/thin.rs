@@ -47,7 +47,7 @@ impl Measured<'_> {
             count += 1;
         }
         // A rank that is named by its stage has no such intervals.
-        (left <= 0.0 && f64::from(count) < self.count.round()).then(|| {
+        (left <= 0.0 && f64::from(count) < MOST * self.count.round()).then(|| {
             format!(
                 "rank {rank} costs {} of the step, but most of it lies in {count} of its intervals in {:.0} steps: too few to name it",
                 human::percent(self.share(cost)),

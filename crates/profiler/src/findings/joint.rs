@@ -5,7 +5,7 @@
 //! the sum never exceeds the step. Findings by replay or by whole steps take their cost from the labels of their cause: waits of others,
 //! labels of the named ranks, or excess of labels over their median step.
 
-use super::Context;
+use super::{Context, Rule};
 use crate::attribution::Kind;
 use crate::profile::{Finding, Joint};
 use crate::waterfall::{Label, Share};
@@ -92,7 +92,13 @@ fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
         let ranks = context.waterfall.ranks.iter().filter(|rank| named.contains(&rank.rank));
         ranks.map(|rank| (rank.total.get(label) - usual).max(0)).sum::<i64>() as f64 / samples
     };
-    Label::all().map(|label| if covers(id, label) { context.mean(label) } else { own(label) }).collect()
+    // Without the idle time, ranks wait less for each other.
+    let waits = |label: Label| {
+        let of_others = matches!(label, Label::Exposed(_, Share::Wait) | Label::Bubble(_));
+        of_others && context.replays.is_some() && super::idle::IDLE.iter().any(|rule| rule.id() == id)
+    };
+    let has = |label: Label| covers(id, label) || waits(label);
+    Label::all().map(|label| if has(label) { context.mean(label) } else { own(label) }).collect()
 }
 
 /// Excess of a label in the mean step over its median step, per rank, in nanoseconds: `max(0, mean_s(t_s) - median_s(t_s)) / ranks`.
