@@ -301,7 +301,9 @@ impl<'a> Context<'a> {
     fn saved(&self, cause: Cause) -> Option<f64> {
         let of = |rank: &RankWaterfall| {
             let has = |row: u32| rank.causes.get(row as usize).is_some_and(|part| part.cause == cause);
-            let parts = rank.idle.iter().filter(|part| has(part.row)).map(|part| (part.start, part.end));
+            let origin = self.windows.span().0;
+            let parts = rank.idle.iter().filter(|part| has(part.row));
+            let parts = parts.map(|part| (origin + part.start, origin + part.end));
             Intervals::union(parts.collect())
         };
         let without: Vec<Intervals> = self.waterfall.ranks.iter().map(of).collect();

@@ -13,6 +13,9 @@ use crate::occupancy::Intervals;
 const BLAMED: usize = 64;
 const PEERS: usize = 16;
 
+/// Minimum share of removed time within the events of its ranks.
+const REPLAYED: f64 = 0.9;
+
 /// A job's events and intervals.
 #[derive(Clone, Debug)]
 pub struct Replays {
@@ -38,9 +41,20 @@ pub(crate) struct Blamed {
 }
 
 impl Replays {
-    /// Step time saved without the given times of each member, in nanoseconds. `None` without an accurate replay.
+    /// Step time saved without the given times of each member, in nanoseconds. `None` without an accurate replay of these times: the events
+    /// of a rank may begin after them, and end before.
     pub(crate) fn saved(&self, joined: &Joined, without: &[Intervals]) -> Option<f64> {
         if !self.is_accurate || without.len() != self.chains.events.len() {
+            return None;
+        }
+        let (mut all, mut replayed) = (0, 0);
+        for (events, without) in self.chains.events.iter().zip(without) {
+            let edges = events.first().zip(events.last());
+            all += without.total();
+            replayed += edges
+                .map_or(0, |(first, last)| without.within(first.time - first.own - first.unknown, last.time));
+        }
+        if (replayed as f64) < REPLAYED * all as f64 {
             return None;
         }
         let own: Vec<Vec<i64>> = (self.chains.events.iter().zip(without))

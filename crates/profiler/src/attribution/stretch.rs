@@ -113,3 +113,30 @@ pub(super) fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
     }
     stretches
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::chain::Event;
+
+    /// A rank works for 40 ns, waits for a collective until 100, and works for 20 ns more.
+    #[test]
+    fn an_interval_with_a_wait_has_a_part_before_and_after_it() {
+        let event = |what: What, time: i64, own: i64| Event {
+            what,
+            collective: 0,
+            time,
+            own,
+            unknown: 0,
+            least: 0,
+            transfer: 0,
+            behind: None,
+            part: None,
+        };
+        let events = vec![event(What::Start, 0, 0), event(What::Gate, 100, 40), event(What::Start, 120, 20)];
+        let chains = Chains { events: vec![events], ..Chains::default() };
+        let list = of_member(&chains, 0);
+        let parts: Vec<_> = list.iter().map(|stretch| (stretch.own, stretch.parts(&chains))).collect();
+        assert_eq!(parts, [(60, vec![(0, 40), (100, 120)])]);
+    }
+}

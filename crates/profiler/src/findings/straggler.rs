@@ -114,13 +114,14 @@ fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, 
     let member =
         context.job.position(rank).filter(|_| context.waterfall.ranks.len() == context.job.members.len())?;
     let (own, names) = context.ranks().nth(member)?;
+    let origin = context.windows.span().0;
     let mut excess: BTreeMap<Cause, i64> = BTreeMap::new();
     let mut places: BTreeMap<(Cause, u32), i64> = BTreeMap::new();
     for blamed in context.replays?.blamed(member) {
-        let of_own = idle_within(own, &blamed.own);
+        let of_own = idle_within(origin, own, &blamed.own);
         let of_peers: Vec<BTreeMap<u32, i64>> = (blamed.peers.iter())
             .filter_map(|(peer, parts)| Some((context.waterfall.ranks.get(*peer)?, parts)))
-            .map(|(peer, parts)| by_cause(peer, &idle_within(peer, parts)))
+            .map(|(peer, parts)| by_cause(peer, &idle_within(origin, peer, parts)))
             .collect();
         for (cause, time) in by_cause(own, &of_own) {
             let mut usual: Vec<i64> =
@@ -154,10 +155,11 @@ fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, 
     Some((line, cause, share))
 }
 
-/// Idle time of a rank within some times by row of its causes, in nanoseconds.
-fn idle_within(rank: &RankWaterfall, within: &OwnParts) -> BTreeMap<u32, i64> {
+/// Idle time of a rank within some times by row of its causes, in nanoseconds. The steps begin at `origin`.
+fn idle_within(origin: i64, rank: &RankWaterfall, within: &OwnParts) -> BTreeMap<u32, i64> {
     let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
     for &(from, to) in within {
+        let (from, to) = (from - origin, to - origin);
         let first = rank.idle.partition_point(|part| part.end <= from);
         for part in rank.idle.iter().skip(first).take_while(|part| part.start < to) {
             *sums.entry(part.row).or_default() += part.end.min(to) - part.start.max(from);

@@ -86,9 +86,9 @@ pub struct Totals {
 /// An idle interval of a device because of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdlePart {
-    /// Start time, in nanoseconds.
+    /// Start time in nanoseconds since the steps began.
     pub start: i64,
-    /// End time, in nanoseconds.
+    /// End time in nanoseconds since the steps began.
     pub end: i64,
     /// Index of its cause and place in [`RankWaterfall::causes`].
     pub row: u32,
@@ -266,6 +266,7 @@ impl RankWaterfall {
         let mut idle = Idle::new(view);
         let mut causes = causes::Sums::default();
         let mut parts: Vec<IdlePart> = Vec::new();
+        let origin = windows.span().0;
         let mut by_step = ByStep {
             windows,
             sums: vec![[0; Cause::ALL.len()]; windows.steps.len()],
@@ -310,7 +311,8 @@ impl RankWaterfall {
                         if counted > 0 {
                             let row = causes.count(&idle, &part, counted);
                             if part.label.is_host_idle() && part.label != Label::Unexplained {
-                                IdlePart::add(&mut parts, IdlePart { start, end: part.end, row });
+                                let (start, end) = (start - origin, part.end - origin);
+                                IdlePart::add(&mut parts, IdlePart { start, end, row });
                             }
                             by_step.count(part.cause, start, part.end);
                             if part.label.is_host_idle() && part.cause != Cause::NotRecorded {
