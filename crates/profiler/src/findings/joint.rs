@@ -70,6 +70,11 @@ fn by_steps(id: &str) -> bool {
     matches!(id, "varying-steps" | "step-time-drift")
 }
 
+/// Tests whether a rule's cost is a replay without idle time: other ranks waited for some of it.
+fn is_of_idle(context: &Context<'_>, id: &str) -> bool {
+    context.replays.is_some() && super::idle::IDLE.iter().any(|rule| rule.id() == id)
+}
+
 /// Time by label that a rule's findings can remove, per rank and step, in nanoseconds.
 fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
     let samples = context.samples();
@@ -95,7 +100,7 @@ fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
     // Without the idle time, ranks wait less for each other.
     let waits = |label: Label| {
         let of_others = matches!(label, Label::Exposed(_, Share::Wait) | Label::Bubble(_));
-        of_others && context.replays.is_some() && super::idle::IDLE.iter().any(|rule| rule.id() == id)
+        of_others && is_of_idle(context, id)
     };
     let has = |label: Label| covers(id, label) || waits(label);
     Label::all().map(|label| if has(label) { context.mean(label) } else { own(label) }).collect()
@@ -115,7 +120,8 @@ fn beyond_median(context: &Context<'_>, label: Label) -> f64 {
 
 /// Adds to every finding the share that previous ones remove already, and returns the joint cost. Findings are in order of cost.
 pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Joint> {
-    let mut left: Vec<f64> = Label::all().map(|label| context.mean(label)).collect();
+    let labels: Vec<Label> = Label::all().collect();
+    let mut left: Vec<f64> = labels.iter().map(|&label| context.mean(label)).collect();
     let mut budgets: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for finding in found.iter().filter(|one| one.cost.is_some()) {
         budgets.entry(finding.id.clone()).or_insert_with(|| removable(context, &finding.id));
@@ -132,7 +138,12 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         let Some(cost) = finding.cost.filter(|cost| *cost > 0.0) else { continue };
         let Some(budget) = budgets.get_mut(&finding.id) else { continue };
         let mut open = cost;
-        for &(_, at) in &order {
+        // Idle time takes its own label before the waits that it causes.
+        let own_first = is_of_idle(context, &finding.id);
+        let (own, others): (Vec<_>, Vec<_>) = order.iter().partition(|(_, at)| {
+            !own_first || labels.get(*at).is_some_and(|label| covers(&finding.id, *label))
+        });
+        for (_, at) in own.into_iter().chain(others) {
             let taken = open.min(left[at]).min(budget[at]).max(0.0);
             left[at] -= taken;
             budget[at] -= taken;
