@@ -222,7 +222,7 @@ fn judge(
         clocks: joined.clocks.clone(),
         warnings,
     };
-    let replays = Replays { is_accurate, base, count, chains, stretches };
+    let replays = Replays { chains, stretches, base, count, is_accurate };
     (report, one_off, replays)
 }
 
