@@ -29,6 +29,14 @@ const FAMILIES: [OperatorFamily; 10] = [
     OperatorFamily::Other,
 ];
 
+/// Tests whether a kernel multiplies groups of tokens by experts: its work depends on the routing.
+pub(crate) fn is_grouped(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["grouped", "moe", "expert", "m_grouped", "gmm_"].iter().any(|word| name.contains(word))
+        && !name.contains("groupednorm")
+        && !name.contains("group_norm")
+}
+
 /// Operator families by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelTable {

@@ -105,10 +105,12 @@ pub(crate) struct Occupancy {
     pub communication: Intervals,
     /// Any activity.
     pub busy: Intervals,
-    /// Idle time that ends with a later launch: from the end of activity to the launch of the next one.
+    /// Idle time that ends with a later launch: from the end of activity to the end of the next one's call.
     pub host_late: Intervals,
-    /// Idle time from a launch to the start of the launched activity, if it lasts [`LATE_START`] or longer.
+    /// Idle time from the end of a launch to the start of the launched activity, if it lasts [`LATE_START`] or longer.
     late_start: Intervals,
+    /// Time without compute until the end of the next compute kernel's call. Other activity may run beside it.
+    pub compute_late: Intervals,
     /// Starts of compute kernels, in order.
     kernels: Vec<i64>,
     /// Launch time of each compute kernel, if the trace has the call; otherwise the greatest one before.
@@ -191,15 +193,19 @@ impl Occupancy {
         }
         let busy = Intervals::union(busy);
         let recorded = trace.host.starts().first().copied().filter(|_| !lacks_first(trace));
-        let (host_late, late_start) = late_launches(recorded, &calls, &busy, &launched);
+        let returns = returns(trace);
+        let (host_late, late_start) = late_launches(recorded, &returns, &busy, &launched);
+        let compute = Intervals::union(compute);
+        let (compute_late, _) = late_launches(recorded, &returns, &compute, &compute_rows);
         let window =
             (busy.starts.first().copied().unwrap_or_default(), busy.ends.last().copied().unwrap_or_default());
         Self {
-            compute: Intervals::union(compute),
+            compute,
             communication: Intervals::union(communication),
             busy,
             host_late,
             late_start,
+            compute_late,
             kernels,
             launches,
             ended,
@@ -325,31 +331,40 @@ fn waits(name: &str) -> bool {
         || name.starts_with("c10d_functional::")
 }
 
-/// Runtime calls by correlation to their device rows: (correlation, start in nanoseconds), sorted.
+/// Starts of runtime calls by correlation to their device rows: (correlation, nanoseconds), sorted.
 fn calls(trace: &RankTrace) -> Vec<(u32, i64)> {
+    by_correlation(trace, trace.host.starts())
+}
+
+/// Ends of the same calls. A call that its thread leaves late (a busy core, a lock of the driver) launches late, whenever it began.
+fn returns(trace: &RankTrace) -> Vec<(u32, i64)> {
+    by_correlation(trace, trace.host.ends())
+}
+
+/// Times of runtime calls by correlation to their device rows, sorted.
+fn by_correlation(trace: &RankTrace, times: &[i64]) -> Vec<(u32, i64)> {
     let host = &trace.host;
-    let rows = host.kinds().iter().zip(host.correlations()).zip(host.starts());
+    let rows = host.kinds().iter().zip(host.correlations()).zip(times);
     let runtime =
         rows.filter(|((kind, correlation), _)| **kind == HostKind::Runtime && **correlation != NONE);
-    let mut calls: Vec<(u32, i64)> =
-        runtime.map(|((_, correlation), start)| (*correlation, *start)).collect();
+    let mut calls: Vec<(u32, i64)> = runtime.map(|((_, correlation), time)| (*correlation, *time)).collect();
     calls.sort_unstable();
     calls
 }
 
-/// Launch time of a correlation, in nanoseconds; `None` without a recorded call.
+/// Time of a correlation, in nanoseconds; `None` without a recorded call.
 fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
     let correlation = correlation?;
     let at = calls.partition_point(|call| call.0 < correlation);
     calls.get(at).filter(|call| call.0 == correlation).map(|call| call.1)
 }
 
-/// Idle time before launches, and late starts. The first are intervals from the end of activity to the launch of the next one. The second
-/// are intervals from such a launch to a late start. Before the first device row, the device is idle from the host's first row
+/// Idle time before launches, and late starts. The first are intervals from the end of activity to the end of the next one's call, or to
+/// its start within the call. The second are intervals from the end of such a call to a late start. Before the first device row, the device is idle from the host's first row
 /// (`recorded`), if known.
 fn late_launches(
     recorded: Option<i64>,
-    calls: &[(u32, i64)],
+    returns: &[(u32, i64)],
     busy: &Intervals,
     launched: &[(i64, Option<u32>)],
 ) -> (Intervals, Intervals) {
@@ -361,7 +376,7 @@ fn late_launches(
         if let Some(free) = free {
             let at = by_start.partition_point(|row| row.0 < start);
             let correlation = by_start.get(at).and_then(|row| row.1);
-            let call = called(calls, correlation);
+            let call = called(returns, correlation);
             if let Some(call) = call.filter(|&call| call > free) {
                 late.push((free, call.min(start)));
                 if start - call >= LATE_START {
@@ -377,6 +392,7 @@ fn late_launches(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::{GpuActivity, HostActivity};
 
     #[test]
     fn lengths_within_any_interval() {
@@ -388,6 +404,37 @@ mod tests {
             assert_eq!(union.within(from, to), length, "{from}..{to}");
         }
         assert_eq!((union.next(35), union.next(0), union.next(55)), (Some((40, 55)), Some((10, 30)), None));
+    }
+
+    /// The thread loses its core within the second call, which began while the device was busy.
+    #[test]
+    fn a_call_that_returns_late_launches_late() {
+        let mut trace = RankTrace::default();
+        let [call, kernel] = ["cudaLaunchKernel", "gemm"].map(|name| trace.names.intern(name));
+        for (at, start, end) in [(1, 0, 5), (2, 50, 5_000_000)] {
+            let (kind, correlation) = (HostKind::Runtime, Some(at));
+            trace.host.push(HostActivity {
+                start,
+                end,
+                name: call,
+                kind,
+                correlation,
+                ..HostActivity::default()
+            });
+        }
+        for (at, start, end) in [(1, 10, 100), (2, 5_000_010, 5_000_100)] {
+            let (kind, correlation) = (GpuKind::Kernel, Some(at));
+            trace.gpu.push(GpuActivity {
+                start,
+                end,
+                name: kernel,
+                kind,
+                correlation,
+                ..GpuActivity::default()
+            });
+        }
+        let spent = Occupancy::of(&trace, NameTable::shipped()).spent(10, 5_000_100);
+        assert_eq!((spent.host, spent.late, spent.idle), (4_999_900, 0, 10));
     }
 
     proptest::proptest! {

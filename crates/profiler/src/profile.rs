@@ -17,7 +17,7 @@ pub use heat::RankSteps;
 pub use report::Report;
 pub use rows::{Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 
-use crate::attribution::stragglers_of;
+use crate::attribution::judged;
 use crate::causes;
 use crate::findings;
 use crate::joined::Joined;
@@ -137,8 +137,8 @@ pub fn profile(
     let parts = report::Inputs { job, joined, views: &views, windows: &windows, waterfall: &waterfall };
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
     let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
-    let stragglers =
-        together.then(|| stragglers_of(job, joined, &options.tables.communication, &windows, workers));
+    let (stragglers, replays) =
+        together.then(|| judged(job, joined, &options.tables.communication, &windows, workers)).unzip();
     let samples = waterfall.samples() as f64;
     report.causes = causes::rows(&waterfall.ranks, &shown, samples, waterfall.time() as f64 / samples);
     report.warm_up = warm_up(&views, &windows, joined, job, (&shown_ranks(&waterfall), &shown), workers);
@@ -164,6 +164,7 @@ pub fn profile(
         causes: &report.causes,
         roofline: report.roofline.as_ref(),
         stragglers: stragglers.as_ref(),
+        replays: replays.as_ref(),
         health: health.as_ref(),
     });
     report.health = health;

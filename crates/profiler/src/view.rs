@@ -73,6 +73,11 @@ impl<'a> View<'a> {
         self.trace.host.starts().get(self.launch[at] as usize).copied()
     }
 
+    /// End of the call that launched a row, in nanoseconds: by then the device has the work.
+    pub fn returned(&self, at: usize) -> Option<i64> {
+        self.trace.host.ends().get(self.launch[at] as usize).copied()
+    }
+
     /// Derives the properties of a rank's rows.
     pub fn new(trace: &'a RankTrace, tables: &Tables) -> Self {
         let busy = |kind: &GpuKind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync);

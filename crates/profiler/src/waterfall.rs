@@ -14,7 +14,7 @@ mod sweep;
 pub use exchanges::{Exchange, Exchanges};
 pub use ideal::{Ideal, Peak};
 pub use label::{Bubble, Group, Hardware, Label, Parts, Share};
-pub use rank::{KernelUse, RankWaterfall, Totals, Use};
+pub use rank::{IdlePart, KernelUse, RankWaterfall, Totals, Use};
 pub use sweep::{Piece, sweep};
 
 use crate::Names;

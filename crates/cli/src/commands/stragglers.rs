@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    CauseClass, Culprit, Evidence, Kind, LENGTHS, Named, StragglerReport, Verdict, joined_straggler_report,
+    CauseClass, Culprit, Evidence, Kind, Named, StragglerReport, Verdict, joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -139,8 +139,8 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} are stragglers together ({})", what(first), first.cause)
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
-        Kind::Group if first.is_of_lengths() => {
-            format!("{} delay each other in turn ({LENGTHS})", what(first))
+        Kind::Group if first.work().is_some() => {
+            format!("{} delay each other in turn ({})", what(first), first.cause)
         }
         Kind::Group => format!("the link of the group of {} is slow", what(first)),
         Kind::Stage if first.is_unclear() => {

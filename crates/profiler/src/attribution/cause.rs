@@ -78,7 +78,7 @@ pub(super) fn class(
     from_host: bool,
     whole: impl FnOnce() -> Whole,
 ) -> (CauseClass, Vec<Evidence>) {
-    let by_stretches = class_of(compared, steps, from_host);
+    let by_stretches = explained(compared, class_of(compared, steps, from_host));
     if by_stretches.0 != CauseClass::MoreWork {
         return by_stretches;
     }
@@ -86,13 +86,17 @@ pub(super) fn class(
     if whole.steps == 0 || grew(&whole.compared, 1.005) {
         return by_stretches;
     }
-    let (class, evidence) = class_of(&whole.compared, whole.steps as f64, from_host);
-    let explained = excesses(&whole.compared).into_iter().map(|part| part.0).max().unwrap_or(0);
-    if explained.saturating_mul(2) < whole.excess {
-        (CauseClass::Unknown, evidence)
-    } else {
-        (class, evidence)
-    }
+    explained(&whole.compared, class_of(&whole.compared, whole.steps as f64, from_host))
+}
+
+/// A class that explains at least half of the excess; otherwise the class is unknown.
+fn explained(
+    compared: &Compared,
+    (class, evidence): (CauseClass, Vec<Evidence>),
+) -> (CauseClass, Vec<Evidence>) {
+    let most = excesses(compared).into_iter().map(|part| part.0).max().unwrap_or(0);
+    let class = if most.saturating_mul(2) < compared.excess { CauseClass::Unknown } else { class };
+    (class, evidence)
 }
 
 /// Excess time of a rank over its peers, by class of cause.
@@ -168,5 +172,23 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
         CauseClass::Copies => (class, vec![copy, compute, host]),
         CauseClass::Schedule => (class, vec![idle, compute, host]),
         _ => (class, vec![host, compute, kernels]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The excess lies in communication that ran beside an idle host: a tenth of it in kernels shows no slow chip.
+    #[test]
+    fn a_class_explains_at_least_half_of_the_excess() {
+        let spent = |compute: i64| Spent { compute, kernels: 100, ..Spent::default() };
+        let compared =
+            |excess: i64| Compared { own: spent(110_000), peers: spent(100_000), stretches: 4, excess };
+        let of = |excess: i64| {
+            class(&compared(excess), 1.0, false, || Whole { compared: Compared::default(), steps: 0 }).0
+        };
+        assert_eq!(of(20_000), CauseClass::SlowChip);
+        assert_eq!(of(100_000), CauseClass::Unknown);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: sums over the intervals in which the rank delayed others, and over whole steps. Does not decide the cause.
 
+use super::chain::Chains;
 use super::peers::Stretches;
 use super::stretch::Stretch;
 use crate::occupancy::{Occupancy, Spent};
@@ -15,26 +16,37 @@ pub(super) struct Compared {
     pub peers: Spent,
     /// Number of intervals with peers.
     pub stretches: u32,
+    /// Excess of the rank's intervals over its peers, in nanoseconds. A cause must explain it.
+    pub excess: i64,
+}
+
+/// Time of an interval by activity, without waits.
+fn spent(chains: &Chains, occupancies: &[Occupancy], stretch: &Stretch) -> Spent {
+    let mut sum = Spent::default();
+    for (from, to) in stretch.parts(chains) {
+        add(&mut sum, &occupancies[stretch.member as usize].spent(from, to));
+    }
+    sum
 }
 
 /// Sums the selected intervals of a member and those of its peers.
 pub(super) fn compared(
     member: usize,
+    chains: &Chains,
     stretches: &Stretches,
     occupancies: &[Occupancy],
     wanted: &dyn Fn(&Stretch) -> bool,
 ) -> Compared {
     let mut sum = Compared::default();
     for stretch in stretches.lists[member].iter().filter(|stretch| wanted(stretch)) {
-        let own = occupancies[member].spent(stretch.from, stretch.to);
-        let others: Vec<Spent> = stretches
-            .others(stretch, 16)
-            .map(|peer| occupancies[peer.member as usize].spent(peer.from, peer.to))
-            .collect();
+        let own = spent(chains, occupancies, stretch);
+        let others: Vec<Spent> =
+            stretches.others(stretch, 16).map(|peer| spent(chains, occupancies, peer)).collect();
         let Some(peers) = middle(&others) else { continue };
         add(&mut sum.own, &own);
         add(&mut sum.peers, &peers);
         sum.stretches += 1;
+        sum.excess += stretch.own - stretch.usual;
     }
     sum
 }
@@ -61,8 +73,6 @@ fn middle(others: &[Spent]) -> Option<Spent> {
 pub(super) struct Whole {
     pub compared: Compared,
     pub steps: usize,
-    /// Excess of the member's intervals in these steps over its peers, in nanoseconds. A cause must explain it.
-    pub excess: i64,
 }
 
 /// Comparison by whole steps. Selects steps in which the given intervals of a member exceed those of its peers by at least a quarter of the
@@ -89,7 +99,7 @@ pub(super) fn compared_steps(
         }
     }
     let worst = excess.values().copied().max().unwrap_or(0);
-    let mut whole = Whole { compared: Compared::default(), steps: 0, excess: 0 };
+    let mut whole = Whole { compared: Compared::default(), steps: 0 };
     for (step, excess) in excess.into_iter().filter(|&(_, excess)| excess.saturating_mul(4) >= worst) {
         let window = &windows.steps[step];
         let spent = |member: usize, window: &StepWindow| occupancies[member].spent(window.start, window.end);
@@ -100,7 +110,7 @@ pub(super) fn compared_steps(
         add(&mut whole.compared.peers, &usual);
         whole.compared.stretches += 1;
         whole.steps += 1;
-        whole.excess += excess;
+        whole.compared.excess += excess;
     }
     whole
 }

@@ -73,7 +73,7 @@ impl Measured<'_> {
         let (stretches, occupancies, count) = (self.stretches, self.occupancies, self.count);
         // Intervals that other ranks waited for; all of them without waits.
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
-        let compared = compared(member, stretches, occupancies, &blamed);
+        let compared = compared(member, self.chains, stretches, occupancies, &blamed);
         let from_host = occupancies[member].host_alone;
         let whole = || compared_steps(member, stretches, occupancies, self.opened, &blamed);
         let (mut cause, mut evidence) = class(&compared, count, from_host, whole);

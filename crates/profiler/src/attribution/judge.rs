@@ -13,10 +13,12 @@ use super::links::slow_groups;
 use super::measured::{Measured, at_most, real_span, usual_times};
 use super::mending::{Delay, Mending};
 use super::naming::keep_evident;
+use super::nodes::join_nodes;
 use super::one_off::{OneOff, without_first};
 use super::opening::{opened, opening};
 use super::peers::Stretches;
 use super::replay::{Unrecorded, replay};
+use super::replays::Replays;
 use super::report::{Culprit, StragglerReport};
 use super::stages::slow_stages;
 use super::steps;
@@ -68,16 +70,27 @@ pub fn stragglers_of(
     windows: &Windows,
     workers: &impl Workers,
 ) -> StragglerReport {
+    judged(job, joined, names, windows, workers).0
+}
+
+/// The same report with the replays that other analyses need.
+pub fn judged(
+    job: &Job,
+    joined: &Joined,
+    names: &NameTable,
+    windows: &Windows,
+    workers: &impl Workers,
+) -> (StragglerReport, Replays) {
     let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
     let judged = |windows: &Windows| judge(job, joined, (&occupancies, names), windows, workers);
-    let (report, one_off) = judged(windows);
-    let Some(one_off) = one_off else { return report };
-    let (mut later, _) = judged(&without_first(windows));
+    let (report, one_off, replays) = judged(windows);
+    let Some(one_off) = one_off else { return (report, replays) };
+    let (mut later, _, of_later) = judged(&without_first(windows));
     if one_off.persists(&later) {
-        return report;
+        return (report, replays);
     }
     later.warnings.push(one_off.warning(&windows.name(0)));
-    later
+    (later, of_later)
 }
 
 fn judge(
@@ -86,7 +99,7 @@ fn judge(
     (occupancies, names): (&[Occupancy], &NameTable),
     windows: &Windows,
     workers: &impl Workers,
-) -> (StragglerReport, Option<OneOff>) {
+) -> (StragglerReport, Option<OneOff>, Replays) {
     let opening = opening(job, occupancies, windows);
     let with_opening = opened(windows, opening);
     let chains = Chains::of(job, joined, occupancies, &with_opening, workers);
@@ -145,22 +158,26 @@ fn judge(
     let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
     let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
     let mut named = measured.named(&found, &culprits, bounded);
-    if let Some(lengths) = measured.of_lengths(&named, without, bounded, workers) {
-        named = vec![lengths];
+    if let Some(work) = measured.of_work(&named, without, bounded, workers) {
+        named = vec![work];
     }
     keep_evident(&mut named);
+    let thin = measured.take_thin(&mut named);
+    let mut named = join_nodes(job, &named);
     for (id, group) in &mut slow {
         if let Some(at) = links.iter().position(|link| link.communicators.first() == Some(id)) {
             group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
         }
     }
     let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
+    let is_accurate = doubts.always.is_empty() && forced == 0 && !bounded && job.members.len() > 1;
     if named.is_empty() {
         let last = measured.always_last(&culprits, noise);
         // Where ranks cannot be compared, equal ranks are no evidence.
         let is_comparable = doubts.always.is_empty() && doubts.acquittal.is_empty();
         let unnamed = || unnamed(base, without_all).filter(|_| is_comparable);
         doubts.acquittal.extend(last.or_else(unnamed));
+        doubts.acquittal.extend(thin);
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
     doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));
@@ -205,7 +222,8 @@ fn judge(
         clocks: joined.clocks.clone(),
         warnings,
     };
-    (report, one_off)
+    let replays = Replays { chains, stretches, base, count, is_accurate };
+    (report, one_off, replays)
 }
 
 /// Marks the named ranks, and sorts ranks by cost.

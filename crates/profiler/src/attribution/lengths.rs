@@ -1,8 +1,9 @@
-//! Ranks that delay each other in turn because attention takes longer on different ranks: sequences of different lengths.
+//! Ranks that delay each other in turn because one kind of kernel takes longer on different ranks: attention on sequences of different
+//! lengths, or grouped GEMMs of experts with different loads.
 //!
-//! Responsible for: the evidence in kernels, and the step time with equal attention. Evidence: at one position of the program attention
-//! times differ between ranks, GEMM times do not. The step time is a replay with every attention kernel at the mean of its position.
-//! Excludes jobs whose GEMM times differ as much: their ranks are slower in turn for another reason.
+//! Responsible for: the evidence in kernels, and the step time with equal work. Evidence: at one position of the program the times of these
+//! kernels differ between ranks, those of other GEMMs and attention do not. The step time is a replay with every such kernel at the mean of
+//! its position. Excludes jobs whose other kernels differ as much: their ranks are slower in turn for another reason.
 
 use super::chain::Chains;
 use super::replay::replay;
@@ -10,22 +11,56 @@ use crate::Job;
 use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::joined::Joined;
-use crate::kernels::KernelTable;
+use crate::kernels::{KernelTable, is_grouped};
 use crate::workers::Workers;
 use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
-/// Cause of such a delay in [`super::Named`].
-pub const LENGTHS: &str = "sequence lengths";
+/// Work that differs between ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Attention on sequences of different lengths.
+    Lengths,
+    /// Grouped GEMMs of experts with different loads.
+    Experts,
+}
 
-/// Minimum reported share of a step: sequences of any data set differ somewhat, and a better order of them costs work.
+impl Work {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Lengths, Self::Experts];
+
+    /// Cause of such a delay in [`super::Named`].
+    pub const fn cause(self) -> &'static str {
+        match self {
+            Self::Lengths => "sequence lengths",
+            Self::Experts => "expert loads",
+        }
+    }
+
+    /// Tests whether a kernel has this work. `None` for kernels that are not compared.
+    pub(super) fn has(self, family: OperatorFamily, name: &str) -> Option<bool> {
+        let is_attention = match family {
+            OperatorFamily::Attention => true,
+            OperatorFamily::MatrixProduct => false,
+            _ => return None,
+        };
+        match (self, is_grouped(name)) {
+            // The loads of experts differ for a reason of their own.
+            (Self::Lengths, true) if !is_attention => None,
+            (Self::Lengths, _) => Some(is_attention),
+            (Self::Experts, grouped) => Some(grouped && !is_attention),
+        }
+    }
+}
+
+/// Minimum reported share of a step: sequences and routing of any data set differ somewhat, and a better balance costs work.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Minimum scatter of attention between ranks, as a share of its duration; kernels of equal work differ by 1% or 2%.
+/// Minimum scatter of this work between ranks, as a share of its duration; kernels of equal work differ by 1% or 2%.
 const SCATTER: f64 = 0.05;
 
-/// Minimum ratio of the scatter of attention times to the scatter of GEMM times.
+/// Minimum ratio of that scatter to the scatter of other GEMMs and attention.
 const APART: f64 = 3.0;
 
 /// Maximum number of compared ranks; of more, evenly chosen ones.
@@ -34,15 +69,16 @@ const COMPARED: usize = 256;
 /// Calls of one kernel on one rank in the order of time: (end, duration), in nanoseconds.
 type Calls = Vec<(i64, i64)>;
 
-/// Attention kernels and GEMMs within a time range, by name.
-type Heavy = BTreeMap<String, (OperatorFamily, Calls)>;
+/// Compared kernels within a time range, by name: whether they have this work, and calls.
+type Heavy = BTreeMap<String, (bool, Calls)>;
 
-/// Ends of attention kernels with their excess over the mean of their position, in nanoseconds; by member.
+/// Ends of kernels with this work and their excess over the mean of their position, in nanoseconds; by member.
 type Excesses = Vec<Vec<(i64, i64)>>;
 
-/// Reduction of the step time if attention were equal at every position, in nanoseconds of all steps. `None` without evidence of unequal
-/// sequence lengths.
+/// Reduction of the step time if this work were equal at every position, in nanoseconds of all steps. `None` without evidence of unequal
+/// work.
 pub(super) fn cost(
+    work: Work,
     job: &Job,
     table: &NameTable,
     (chains, joined): (&Chains, &Joined),
@@ -50,26 +86,25 @@ pub(super) fn cost(
     workers: &impl Workers,
 ) -> Option<i64> {
     let stride = job.members.len().div_ceil(COMPARED).max(1);
-    let heavy = workers.map(&job.members, |_, member| heavy(&member.trace, table, chains.span));
+    let heavy = workers.map(&job.members, |_, member| heavy(work, &member.trace, table, chains.span));
     let compared: Vec<&Heavy> = heavy.iter().step_by(stride).collect();
     let mut scatters: BTreeMap<bool, (f64, f64)> = BTreeMap::new();
     let mut means: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     let names: std::collections::BTreeSet<&String> = compared.iter().flat_map(|heavy| heavy.keys()).collect();
     for name in names {
-        let Some((family, places)) = places(&compared, name) else { continue };
-        let is_attention = family == OperatorFamily::Attention;
-        let sum = scatters.entry(is_attention).or_default();
+        let Some((has_work, places)) = places(&compared, name) else { continue };
+        let sum = scatters.entry(has_work).or_default();
         let usual: Vec<i64> = places
             .into_iter()
             .map(|mut place| {
                 let middle = median(&mut place);
                 sum.0 += place.iter().map(|duration| (duration - middle).abs()).sum::<f64>();
                 sum.1 += middle * place.len() as f64;
-                // Equal sequences have the same work in total; attention times are skewed, so medians would remove some of it.
+                // Equal shares have the same work in total; times are skewed, so medians would remove some of it.
                 (place.iter().sum::<f64>() / place.len().max(1) as f64) as i64
             })
             .collect();
-        if is_attention {
+        if has_work {
             means.insert(name.as_str(), usual);
         }
     }
@@ -90,9 +125,9 @@ pub(super) fn cost(
 }
 
 /// Durations of a kernel by position, on all ranks with the most frequent number of calls. `None` with fewer than three ranks.
-fn places(compared: &[&Heavy], name: &str) -> Option<(OperatorFamily, Vec<Vec<f64>>)> {
-    let all: Vec<&(OperatorFamily, Calls)> = compared.iter().filter_map(|heavy| heavy.get(name)).collect();
-    let family = all.first()?.0;
+fn places(compared: &[&Heavy], name: &str) -> Option<(bool, Vec<Vec<f64>>)> {
+    let all: Vec<&(bool, Calls)> = compared.iter().filter_map(|heavy| heavy.get(name)).collect();
+    let has_work = all.first()?.0;
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for of in &all {
         *counts.entry(of.1.len()).or_default() += 1;
@@ -100,10 +135,10 @@ fn places(compared: &[&Heavy], name: &str) -> Option<(OperatorFamily, Vec<Vec<f6
     let (count, ranks) = counts.into_iter().max_by_key(|of| (of.1, of.0))?;
     let same = || all.iter().filter(|of| of.1.len() == count);
     let place = |at: usize| same().filter_map(|of| of.1.get(at)).map(|call| call.1 as f64).collect();
-    (ranks >= 3).then(|| (family, (0..count).map(place).collect()))
+    (ranks >= 3).then(|| (has_work, (0..count).map(place).collect()))
 }
 
-/// Excess of a rank's attention kernels over the mean of their positions, ordered by end.
+/// Excess of a rank's kernels over the mean of their positions, ordered by end.
 fn excesses(heavy: &Heavy, means: &BTreeMap<&str, Vec<i64>>) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = heavy
         .iter()
@@ -121,27 +156,27 @@ fn within(excesses: &[(i64, i64)], from: i64, to: i64) -> i64 {
     excesses.get(before(from)..before(to)).unwrap_or_default().iter().map(|excess| excess.1).sum()
 }
 
-fn heavy(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> Heavy {
+fn heavy(work: Work, trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> Heavy {
     let classes = table.classes(&trace.names);
     let families = KernelTable::shipped();
-    let mut known: BTreeMap<crate::NameId, Option<OperatorFamily>> = BTreeMap::new();
+    let mut known: BTreeMap<crate::NameId, Option<bool>> = BTreeMap::new();
     let mut calls: BTreeMap<crate::NameId, Calls> = BTreeMap::new();
     for row in trace.gpu.iter() {
         if !classes.computes(&row) || row.start < span.0 || row.end > span.1 {
             continue;
         }
-        let family = known.entry(row.name).or_insert_with(|| {
-            let family = families.family(trace.names.get(row.name));
-            matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention).then_some(family)
+        let has_work = known.entry(row.name).or_insert_with(|| {
+            let name = trace.names.get(row.name);
+            work.has(families.family(name), name)
         });
-        if family.is_some() {
+        if has_work.is_some() {
             calls.entry(row.name).or_default().push((row.end, row.end - row.start));
         }
     }
     let named = |(name, mut calls): (crate::NameId, Calls)| {
         calls.sort_unstable();
-        let family = known.get(&name).copied().flatten()?;
-        Some((trace.names.get(name).to_owned(), (family, calls)))
+        let has_work = known.get(&name).copied().flatten()?;
+        Some((trace.names.get(name).to_owned(), (has_work, calls)))
     };
     calls.into_iter().filter_map(named).collect()
 }
@@ -198,7 +233,10 @@ mod tests {
         let report = report(&uneven);
         assert_eq!(report.verdict, Verdict::Imbalance);
         let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
-        assert_eq!((named.kind, named.cause, named.ranks.len()), (Kind::Group, LENGTHS, RANKS as usize));
+        assert_eq!(
+            (named.kind, named.cause, named.ranks.len()),
+            (Kind::Group, Work::Lengths.cause(), RANKS as usize)
+        );
         let (cost, planted) = (named.cost_s * 1e9, planted(&uneven));
         assert!((cost / planted - 1.0).abs() < 0.15, "{cost} of {planted}");
     }
@@ -211,14 +249,44 @@ mod tests {
         let [named] = report.culprits.as_slice() else {
             panic!("{:?} {:?}", report.culprits, report.reasons)
         };
-        assert_eq!(named.cause, LENGTHS);
+        assert_eq!(named.cause, Work::Lengths.cause());
         let (cost, planted) = (named.cost_s * 1e9, planted(&skewed));
         assert!((cost / planted - 1.0).abs() < 0.05, "{cost} of {planted}");
+    }
+
+    /// The same variation in grouped GEMMs: experts with more tokens on different ranks in turn.
+    #[test]
+    fn experts_of_different_load_in_turn_are_an_imbalance_of_all_ranks() {
+        let uneven = plan(700, 0);
+        let mut job = uneven.job();
+        for member in &mut job.members {
+            let trace = &mut member.trace;
+            let [attention, grouped] = ["flash_fwd_kernel", "void cutlass::gemm::GroupedGemm<1>"]
+                .map(|name| trace.names.intern(name));
+            let mut renamed = crate::trace::GpuActivities::default();
+            for row in trace.gpu.iter() {
+                let name = if row.name == attention { grouped } else { row.name };
+                renamed.push(crate::trace::GpuActivity { name, ..row });
+            }
+            trace.gpu = renamed;
+        }
+        let report = straggler_report(&mut job, &JoinOptions::default());
+        let [named] = report.culprits.as_slice() else {
+            panic!("{:?} {:?}", report.culprits, report.reasons)
+        };
+        assert_eq!((named.kind, named.work()), (Kind::Group, Some(Work::Experts)));
+        assert_eq!(report.verdict, Verdict::Imbalance);
+        let (cost, planted) = (named.cost_s * 1e9, planted(&uneven));
+        assert!((cost / planted - 1.0).abs() < 0.15, "{cost} of {planted}");
     }
 
     #[test]
     fn ranks_whose_products_differ_as_much_are_not_accused_of_their_sequences() {
         let report = report(&plan(200, 200));
-        assert!(report.culprits.iter().all(|named| named.cause != LENGTHS), "{:?}", report.culprits);
+        assert!(
+            report.culprits.iter().all(|named| named.cause != Work::Lengths.cause()),
+            "{:?}",
+            report.culprits
+        );
     }
 }

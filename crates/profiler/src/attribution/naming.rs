@@ -1,15 +1,16 @@
 //! Names of the delays that the verdict reports.
 //!
-//! Responsible for: delays that slow the job down, as ranks, groups and stages with cause and cost; and unequal sequence lengths instead of
-//! ranks that are late in turn. Excludes ranks without an excess of their own.
+//! Responsible for: delays that slow the job down, as ranks, groups and stages with cause and cost; and unequal work instead of ranks
+//! that are late in turn. Excludes ranks without an excess of their own.
 
 use super::cause::CauseClass;
 use super::lengths;
+use super::lengths::Work;
 use super::measured::Measured;
 use super::mending::{Delay, Mending};
 use super::replay::Unrecorded;
 use super::report::Culprit;
-use super::uneven::is_attention;
+use super::uneven;
 use super::verdict::{Kind, Named};
 use crate::certainty::Certainty;
 use crate::workers::Workers;
@@ -83,8 +84,8 @@ impl Measured<'_> {
         }
     }
 
-    /// Unequal sequence lengths instead of ranks with longer attention. `without` is the time of the steps with all ranks like their peers.
-    pub(super) fn of_lengths(
+    /// Unequal work of all ranks instead of ranks with more of it. `without` is the time of the steps with all ranks like their peers.
+    pub(super) fn of_work(
         &self,
         named: &[Named],
         without: i64,
@@ -92,27 +93,52 @@ impl Measured<'_> {
         workers: &impl Workers,
     ) -> Option<Named> {
         let (job, names) = (self.job, self.names);
-        // A rank with longer attention only has longer sequences.
-        let of_attention = |one: &Named| {
-            let at = |rank: &u32| job.members.iter().position(|member| member.rank == *rank);
+        let members = |one: &Named| -> Vec<usize> {
+            one.ranks
+                .iter()
+                .filter_map(|rank| job.members.iter().position(|member| member.rank == *rank))
+                .collect()
+        };
+        let is_more = |one: &Named| {
             one.kind == Kind::Rank
                 && [CauseClass::SlowChip, CauseClass::MoreWork].iter().any(|class| one.cause == class.name())
-                && (one.ranks.iter().filter_map(at))
-                    .all(|member| is_attention(job, names, member, self.stretches))
         };
-        // The variation between steps is no threshold here: unequal sequences cause it.
-        if self.base <= without || !named.iter().all(of_attention) {
+        // A rank with longer attention only has longer sequences. An expert with more tokens in most steps is an exception.
+        let is_of = |work: Work, one: &Named| {
+            members(one).into_iter().all(|member| {
+                uneven::is_of(work, job, names, member, self.stretches)
+                    && (work == Work::Lengths || !self.recurs(member))
+            })
+        };
+        // The variation between steps is no threshold here: unequal work causes it.
+        if self.base <= without || !named.iter().all(is_more) {
             return None;
         }
-        let cost = lengths::cost(job, names, (self.chains, self.joined), self.base, workers)?;
-        Some(Named {
-            kind: Kind::Group,
-            ranks: self.ranks_of(0..job.members.len()),
-            stage: None,
-            cause: lengths::LENGTHS,
-            cost_s: cost as f64 / self.count / 1e9,
-            certainty: Certainty::bounded(bounded),
+        Work::ALL.into_iter().filter(|work| named.iter().all(|one| is_of(*work, one))).find_map(|work| {
+            let cost = lengths::cost(work, job, names, (self.chains, self.joined), self.base, workers)?;
+            Some(Named {
+                kind: Kind::Group,
+                ranks: self.ranks_of(0..job.members.len()),
+                stage: None,
+                cause: work.cause(),
+                cost_s: cost as f64 / self.count / 1e9,
+                certainty: Certainty::bounded(bounded),
+            })
         })
+    }
+
+    /// Tests whether a member exceeds its peers in most steps: by at least half of its largest excess in a step.
+    fn recurs(&self, member: usize) -> bool {
+        let steps = &self.opened.steps;
+        let mut excess = vec![0_i64; steps.len()];
+        for stretch in self.stretches.lists.get(member).into_iter().flatten() {
+            let step = steps.partition_point(|step| step.end < stretch.to);
+            if let Some(sum) = excess.get_mut(step) {
+                *sum += (stretch.own - stretch.usual).max(0);
+            }
+        }
+        let most = excess.iter().copied().max().unwrap_or(0);
+        2 * excess.iter().filter(|&&excess| 2 * excess >= most).count() > steps.len()
     }
 
     fn ranks_of(&self, members: impl IntoIterator<Item = usize>) -> Vec<u32> {

@@ -109,8 +109,9 @@ fn lone_slow_hosts(
     if stages.iter().any(|stage| stage.members.len() != 1) || occupancies.iter().any(|on| on.host_alone) {
         return Vec::new();
     }
-    let own: Vec<OwnTime> =
-        stages.iter().map(|stage| OwnTime::of(&occupancies[stage.members[0]], &windows.steps)).collect();
+    let own: Vec<OwnTime> = (stages.iter().map(|stage| stage.members[0]))
+        .map(|member| OwnTime::of(&chains.events[member], &occupancies[member], &windows.steps))
+        .collect();
     let found = |(at, stage): (usize, &Stage)| {
         let others: Vec<OwnTime> =
             own.iter().enumerate().filter(|other| other.0 != at).map(|other| *other.1).collect();

@@ -32,6 +32,24 @@ pub(super) struct Stretch {
     pub events: (u32, u32),
 }
 
+impl Stretch {
+    /// Parts of it in which the rank did not wait: (start, end), in nanoseconds.
+    pub(super) fn parts(&self, chains: &Chains) -> Vec<(i64, i64)> {
+        let (first, last) = (self.events.0 as usize, self.events.1 as usize);
+        let events = chains.events.get(self.member as usize).and_then(|events| events.get(first..=last));
+        let mut parts: Vec<(i64, i64)> = Vec::new();
+        for pair in events.unwrap_or_default().windows(2) {
+            let [before, event] = pair else { continue };
+            let until = before.time + event.own + event.unknown;
+            match parts.last_mut() {
+                Some(part) if part.1 == before.time => part.1 = until,
+                _ => parts.push((before.time, until)),
+            }
+        }
+        parts
+    }
+}
+
 /// Joins a member's intervals across events that are no positions of the program.
 pub(super) fn joined_at(list: Vec<Stretch>, is_place: &dyn Fn(u32) -> bool) -> Vec<Stretch> {
     let mut joined: Vec<Stretch> = Vec::with_capacity(list.len());
@@ -94,4 +112,31 @@ pub(super) fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
         }
     }
     stretches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::chain::Event;
+
+    /// A rank works for 40 ns, waits for a collective until 100, and works for 20 ns more.
+    #[test]
+    fn an_interval_with_a_wait_has_a_part_before_and_after_it() {
+        let event = |what: What, time: i64, own: i64| Event {
+            what,
+            collective: 0,
+            time,
+            own,
+            unknown: 0,
+            least: 0,
+            transfer: 0,
+            behind: None,
+            part: None,
+        };
+        let events = vec![event(What::Start, 0, 0), event(What::Gate, 100, 40), event(What::Start, 120, 20)];
+        let chains = Chains { events: vec![events], ..Chains::default() };
+        let list = of_member(&chains, 0);
+        let parts: Vec<_> = list.iter().map(|stretch| (stretch.own, stretch.parts(&chains))).collect();
+        assert_eq!(parts, [(60, vec![(0, 40), (100, 120)])]);
+    }
 }

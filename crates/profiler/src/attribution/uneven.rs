@@ -5,6 +5,7 @@
 //! occasionally (other load of the device), and memory-bound ones, which a lower clock does not affect.
 
 use super::cause::Evidence;
+use super::lengths::Work;
 use super::peers::Stretches;
 use super::stretch::Stretch;
 use crate::Job;
@@ -138,31 +139,33 @@ pub(super) fn uneven(
     })
 }
 
-/// Compute kernels of a member in order of time: end, with the time of all kernels and of attention up to then, in nanoseconds.
+/// Compute kernels of a member in order of time: end, with the time of all kernels and of those with one kind of work up to then, in
+/// nanoseconds.
 type Sums = Vec<(i64, i64, i64)>;
 
-fn sums(trace: &RankTrace, table: &NameTable) -> Sums {
+fn sums(work: Work, trace: &RankTrace, table: &NameTable) -> Sums {
     let classes = table.classes(&trace.names);
     let families = KernelTable::shipped();
     let mut known: BTreeMap<crate::NameId, bool> = BTreeMap::new();
     let mut sums: Sums = Vec::new();
     for row in trace.gpu.iter().filter(|row| classes.computes(row)) {
-        let is_attention = *known
-            .entry(row.name)
-            .or_insert_with(|| families.family(trace.names.get(row.name)) == OperatorFamily::Attention);
+        let has_work = *known.entry(row.name).or_insert_with(|| {
+            let name = trace.names.get(row.name);
+            work.has(families.family(name), name) == Some(true)
+        });
         let time = row.end - row.start;
-        sums.push((row.end, time, if is_attention { time } else { 0 }));
+        sums.push((row.end, time, if has_work { time } else { 0 }));
     }
     sums.sort_unstable();
-    let (mut all, mut attention) = (0, 0);
+    let (mut all, mut of_work) = (0, 0);
     for sum in &mut sums {
-        (all, attention) = (all + sum.1, attention + sum.2);
-        (sum.1, sum.2) = (all, attention);
+        (all, of_work) = (all + sum.1, of_work + sum.2);
+        (sum.1, sum.2) = (all, of_work);
     }
     sums
 }
 
-/// Time of all kernels and of attention that end within an interval, in nanoseconds.
+/// Time of all kernels and of those with the work that end within an interval, in nanoseconds.
 fn ended(sums: &Sums, stretch: &Stretch) -> (f64, f64) {
     let until = |time: i64| {
         let before = sums.partition_point(|sum| sum.0 <= time).checked_sub(1);
@@ -172,28 +175,31 @@ fn ended(sums: &Sums, stretch: &Stretch) -> (f64, f64) {
     ((to.0 - from.0) as f64, (to.1 - from.1) as f64)
 }
 
-/// Tests whether attention kernels cause most of the excess of a member's intervals over those of its peers. Only intervals with an excess
+/// Tests whether one kind of work causes most of the excess of a member's intervals over those of its peers. Only intervals with an excess
 /// count: a rank with longer sequences in some of the steps may have as much attention as others in all of them.
-pub(super) fn is_attention(job: &Job, table: &NameTable, member: usize, stretches: &Stretches) -> bool {
+pub(super) fn is_of(work: Work, job: &Job, table: &NameTable, member: usize, stretches: &Stretches) -> bool {
     let mut known: BTreeMap<u32, Sums> = BTreeMap::new();
     let mut of = |stretch: &Stretch| {
         let sums = known.entry(stretch.member).or_insert_with(|| {
-            job.members.get(stretch.member as usize).map(|one| sums(&one.trace, table)).unwrap_or_default()
+            job.members
+                .get(stretch.member as usize)
+                .map(|one| sums(work, &one.trace, table))
+                .unwrap_or_default()
         });
         ended(sums, stretch)
     };
-    let (mut excess, mut attention) = (0.0, 0.0);
+    let (mut excess, mut explained) = (0.0, 0.0);
     for stretch in stretches.lists[member].iter().filter(|stretch| stretch.own > stretch.usual) {
-        let (mut all, mut of_attention): (Vec<f64>, Vec<f64>) =
+        let (mut all, mut of_work): (Vec<f64>, Vec<f64>) =
             stretches.others(stretch, OTHERS).map(&mut of).unzip();
         if all.is_empty() {
             continue;
         }
         let own = of(stretch);
         excess += own.0 - median(&mut all);
-        attention += own.1 - median(&mut of_attention);
+        explained += own.1 - median(&mut of_work);
     }
-    excess > 0.0 && attention > (1.0 - UNAFFECTED) * excess
+    excess > 0.0 && explained > (1.0 - UNAFFECTED) * excess
 }
 
 /// A kernel's name without its arguments.

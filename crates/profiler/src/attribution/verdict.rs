@@ -3,7 +3,7 @@
 //! Responsible for: its values (stragglers, none, or inconclusive with reasons), and the reasons. It is inconclusive if the replay is
 //! inaccurate or a rank has no counterparts.
 
-use super::lengths::LENGTHS;
+use super::lengths::Work;
 use super::stages::EITHER;
 use crate::Job;
 use crate::certainty::Certainty;
@@ -39,7 +39,7 @@ pub enum Verdict {
     Straggler,
     /// A group whose transfers take longer than those of its peers.
     SlowLink,
-    /// A pipeline stage that computes longer than others, or sequences of different lengths.
+    /// A pipeline stage that computes longer than others, or ranks with different work in turn (sequence lengths, expert loads).
     Imbalance,
     /// No straggler: every rank was matched, the replay is accurate, and no delay costs more than the noise.
     None,
@@ -79,9 +79,9 @@ pub struct Named {
 }
 
 impl Named {
-    /// Tests whether ranks delay each other in turn because of different sequence lengths: a group, but no slow link.
-    pub fn is_of_lengths(&self) -> bool {
-        self.cause == LENGTHS
+    /// Work that differs between ranks, so that they delay each other in turn: a group, but no slow link.
+    pub fn work(&self) -> Option<Work> {
+        Work::ALL.into_iter().find(|work| self.cause == work.cause())
     }
 
     /// Tests whether the traces do not separate more work of a stage from a slow chip.
@@ -150,7 +150,9 @@ impl Doubts {
         let worst = named.iter().max_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
         match worst.map(|worst| worst.kind) {
             Some(Kind::Rank) => (Verdict::Straggler, Vec::new()),
-            Some(Kind::Group) if worst.is_some_and(Named::is_of_lengths) => (Verdict::Imbalance, Vec::new()),
+            Some(Kind::Group) if worst.is_some_and(|worst| worst.work().is_some()) => {
+                (Verdict::Imbalance, Vec::new())
+            }
             Some(Kind::Group) => (Verdict::SlowLink, Vec::new()),
             Some(Kind::Stage) => (Verdict::Imbalance, Vec::new()),
             None if self.acquittal.is_empty() => (Verdict::None, Vec::new()),

@@ -98,17 +98,20 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Counts time of a part of a gap.
-    pub(crate) fn count(&mut self, idle: &Idle<'_>, part: &Stretch, time: i64) {
+    /// Counts time of a part of a gap. Returns the index of its row.
+    pub(crate) fn count(&mut self, idle: &Idle<'_>, part: &Stretch, time: i64) -> u32 {
         let place = match self.last {
             Some((frame, place)) if frame == part.frame => place,
             _ => place(idle.frames(), part.frame),
         };
         self.last = Some((part.frame, place));
-        let (count, sum, longest) = self.rows.entry((part.cause, place)).or_default();
+        let entry = self.rows.entry((part.cause, place));
+        let row = entry.index() as u32;
+        let (count, sum, longest) = entry.or_default();
         *count += 1;
         *sum += time;
         *longest = (*longest).max(time);
+        row
     }
 
     /// All sums, in the order of their first occurrence.

@@ -53,7 +53,7 @@ fn add(found: &mut Found, view: &View<'_>, from: i64, to: i64) {
         let launch = view.launch[at];
         if let Some((until, before)) = busy {
             let gap = row.start.min(to) - until.max(from);
-            if gap > 0 && view.launched(at).is_some_and(|call| call < until) {
+            if gap > 0 && view.returned(at).is_some_and(|end| end <= until) {
                 match (gap >= LONG, before == launch) {
                     (true, true) => found.graph.add(gap),
                     (true, false) => found.long.add(gap),

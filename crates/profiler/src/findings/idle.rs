@@ -260,7 +260,9 @@ impl Rule for IdleCause {
         } else {
             0.0
         };
-        let lost: f64 = rows.iter().map(|row| row.mean_ns).sum::<f64>() - elsewhere;
+        let mean: f64 = rows.iter().map(|row| row.mean_ns).sum::<f64>() - elsewhere;
+        // Other ranks wait for an idle rank, and slack may hide it: the mean over ranks is no cost.
+        let lost = if mean > 0.0 { context.saved(self.cause).unwrap_or(mean) } else { mean };
         if context.share(lost) < self.least {
             return Vec::new();
         }
@@ -270,7 +272,7 @@ impl Rule for IdleCause {
         // Short launches are summed below; for other causes, the frames with most of the cost are listed.
         let mut explained = 0.0;
         let enough = |(at, row): &(usize, &&CauseRow)| {
-            let more = *at < FEWEST || !bound && explained < lost / 2.0;
+            let more = *at < FEWEST || !bound && explained < mean / 2.0;
             explained += if more { row.mean_ns } else { 0.0 };
             more
         };
@@ -287,8 +289,8 @@ impl Rule for IdleCause {
         };
         let mut evidence: Vec<String> = listed.iter().map(line).collect();
         // With many short frames, their common parents are the evidence.
-        if !bound && explained < lost / 2.0 {
-            evidence.push(format!("other frames: {} per step", time(lost - explained)));
+        if !bound && explained < mean / 2.0 {
+            evidence.push(format!("other frames: {} per step", time(mean - explained)));
         }
         let most = on_ranks(context, self.cause);
         evidence.extend(most.iter().map(|most| most.1.clone()));

@@ -5,7 +5,7 @@
 //! the sum never exceeds the step. Findings by replay or by whole steps take their cost from the labels of their cause: waits of others,
 //! labels of the named ranks, or excess of labels over their median step.
 
-use super::Context;
+use super::{Context, Rule};
 use crate::attribution::Kind;
 use crate::profile::{Finding, Joint};
 use crate::waterfall::{Label, Share};
@@ -70,6 +70,11 @@ fn by_steps(id: &str) -> bool {
     matches!(id, "varying-steps" | "step-time-drift")
 }
 
+/// Tests whether a rule's cost is a replay without idle time: other ranks waited for some of it.
+fn is_of_idle(context: &Context<'_>, id: &str) -> bool {
+    context.replays.is_some() && super::idle::IDLE.iter().any(|rule| rule.id() == id)
+}
+
 /// Time by label that a rule's findings can remove, per rank and step, in nanoseconds.
 fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
     let samples = context.samples();
@@ -92,7 +97,13 @@ fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
         let ranks = context.waterfall.ranks.iter().filter(|rank| named.contains(&rank.rank));
         ranks.map(|rank| (rank.total.get(label) - usual).max(0)).sum::<i64>() as f64 / samples
     };
-    Label::all().map(|label| if covers(id, label) { context.mean(label) } else { own(label) }).collect()
+    // Without the idle time, ranks wait less for each other.
+    let waits = |label: Label| {
+        let of_others = matches!(label, Label::Exposed(_, Share::Wait) | Label::Bubble(_));
+        of_others && is_of_idle(context, id)
+    };
+    let has = |label: Label| covers(id, label) || waits(label);
+    Label::all().map(|label| if has(label) { context.mean(label) } else { own(label) }).collect()
 }
 
 /// Excess of a label in the mean step over its median step, per rank, in nanoseconds: `max(0, mean_s(t_s) - median_s(t_s)) / ranks`.
@@ -109,7 +120,8 @@ fn beyond_median(context: &Context<'_>, label: Label) -> f64 {
 
 /// Adds to every finding the share that previous ones remove already, and returns the joint cost. Findings are in order of cost.
 pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Joint> {
-    let mut left: Vec<f64> = Label::all().map(|label| context.mean(label)).collect();
+    let labels: Vec<Label> = Label::all().collect();
+    let mut left: Vec<f64> = labels.iter().map(|&label| context.mean(label)).collect();
     let mut budgets: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for finding in found.iter().filter(|one| one.cost.is_some()) {
         budgets.entry(finding.id.clone()).or_insert_with(|| removable(context, &finding.id));
@@ -126,7 +138,12 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         let Some(cost) = finding.cost.filter(|cost| *cost > 0.0) else { continue };
         let Some(budget) = budgets.get_mut(&finding.id) else { continue };
         let mut open = cost;
-        for &(_, at) in &order {
+        // Idle time takes its own label before the waits that it causes.
+        let own_first = is_of_idle(context, &finding.id);
+        let (own, others): (Vec<_>, Vec<_>) = order.iter().partition(|(_, at)| {
+            !own_first || labels.get(*at).is_some_and(|label| covers(&finding.id, *label))
+        });
+        for (_, at) in own.into_iter().chain(others) {
             let taken = open.min(left[at]).min(budget[at]).max(0.0);
             left[at] -= taken;
             budget[at] -= taken;

@@ -4,7 +4,7 @@
 //! and contention affect, and ranks that the verdict names for more work.
 
 use super::{Context, Rule, percent, time};
-use crate::attribution::{CauseClass, Culprit, Kind, Named, Verdict};
+use crate::attribution::{CauseClass, Culprit, Kind, Named, StragglerReport, Verdict};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, RankWaterfall};
@@ -30,8 +30,9 @@ impl Rule for SlowChip {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        // Attention on longer sequences takes longer on any chip, and the verdict has compared the GEMMs.
-        if context.stragglers.is_some_and(|report| report.culprits.iter().any(Named::is_of_lengths)) {
+        // More work takes longer on any chip, and the verdict has compared the other kernels.
+        let has_work = |report: &StragglerReport| report.culprits.iter().any(|one| one.work().is_some());
+        if context.stragglers.is_some_and(has_work) {
             return Vec::new();
         }
         // A stage with more work, or an expert with more tokens, is no slow chip.

@@ -82,7 +82,7 @@ impl Rule for SlowLink {
                 ..Finding::default()
             }
         };
-        let is_own = |named: &&Named| named.kind != Kind::Rank && !named.is_of_lengths();
+        let is_own = |named: &&Named| named.kind != Kind::Rank && named.work().is_none();
         report.culprits.iter().filter(is_own).map(tell).collect()
     }
 }

@@ -4,13 +4,14 @@
 
 use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::NameId;
-use crate::attribution::{CauseClass, Culprit, Kind, Named};
+use crate::attribution::{CauseClass, Culprit, Kind, Named, OwnParts};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 use railwright_step::columns::Class;
+use std::collections::BTreeMap;
 
 /// Minimum share of the additional idle time for a cause that decides the advice.
 const PROVEN: f64 = 0.5;
@@ -106,39 +107,76 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
     super::idle::advice(cause).filter(|_| share >= PROVEN)
 }
 
-/// Host activity of a rank during its excess idle time, with its cause and share (0 to 1). Excess idle time is beyond the median of the
-/// ranks; the largest part counts. `None` if it explains less than half of the cost per step, in nanoseconds: then every rank is idle for the
-/// same reason, or the rank's delay is something else.
+/// Host activity of a rank during its excess idle time in the intervals that delay others, with its cause and share (0 to 1). Excess idle
+/// time is beyond the median of the peers in the same interval; the largest part counts. `None` if it explains less than half of the cost
+/// per step, in nanoseconds: then every rank is idle for the same reason, or the rank's delay is something else.
 fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, f64)> {
-    let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
-    let of = |rank: &RankWaterfall, cause: Cause| {
-        rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
-    };
-    let beyond = |cause: Cause| {
-        let mut all: Vec<i64> = context.waterfall.ranks.iter().map(|rank| of(rank, cause)).collect();
-        of(rank, cause) - lower_median(&mut all).unwrap_or(0)
-    };
-    let causes = Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::Device | Cause::NotRecorded));
-    let excess: Vec<(i64, Cause)> =
-        causes.map(|cause| (beyond(cause), cause)).filter(|(time, _)| *time > 0).collect();
-    let all: i64 = excess.iter().map(|part| part.0).sum();
-    let &(most, cause) = excess.iter().max_by_key(|&&(time, cause)| (time, std::cmp::Reverse(cause)))?;
-    let steps = rank.step_causes.len() - rank.missing.len().min(rank.step_causes.len());
+    let member =
+        context.job.position(rank).filter(|_| context.waterfall.ranks.len() == context.job.members.len())?;
+    let (own, names) = context.ranks().nth(member)?;
+    let origin = context.windows.span().0;
+    let mut excess: BTreeMap<Cause, i64> = BTreeMap::new();
+    let mut places: BTreeMap<(Cause, u32), i64> = BTreeMap::new();
+    for blamed in context.replays?.blamed(member) {
+        let of_own = idle_within(origin, own, &blamed.own);
+        let of_peers: Vec<BTreeMap<u32, i64>> = (blamed.peers.iter())
+            .filter_map(|(peer, parts)| Some((context.waterfall.ranks.get(*peer)?, parts)))
+            .map(|(peer, parts)| by_cause(peer, &idle_within(origin, peer, parts)))
+            .collect();
+        for (cause, time) in by_cause(own, &of_own) {
+            let mut usual: Vec<i64> =
+                of_peers.iter().map(|peer| peer.get(&cause).copied().unwrap_or(0)).collect();
+            let Some(cause) = Cause::ALL.get(cause as usize) else { continue };
+            *excess.entry(*cause).or_default() += time - lower_median(&mut usual).unwrap_or(0);
+        }
+        for (row, time) in of_own {
+            if let Some(part) = own.causes.get(row as usize) {
+                *places.entry((part.cause, part.place.frame)).or_default() += time;
+            }
+        }
+    }
+    excess.retain(|cause, time| *time > 0 && !matches!(cause, Cause::Device | Cause::NotRecorded));
+    let all: i64 = excess.values().sum();
+    let (&cause, &most) = excess.iter().max_by_key(|&(cause, time)| (*time, std::cmp::Reverse(*cause)))?;
+    let steps = own.step_causes.len() - own.missing.len().min(own.step_causes.len());
     if (most as f64) < EXPLAINED * cost * steps as f64 {
         return None;
     }
-    let parts = rank.causes.iter().filter(|part| part.cause == cause);
-    let part = parts.max_by_key(|part| (part.time, std::cmp::Reverse(part.place.frame)))?;
-    let frame = names.get(NameId(part.place.frame));
+    let of_cause = places.iter().filter(|place| place.0.0 == cause);
+    let (&(_, frame), _) = of_cause.max_by_key(|&(place, time)| (*time, std::cmp::Reverse(place.1)))?;
+    let frame = names.get(NameId(frame));
     let share = most as f64 / all as f64;
     let line = format!(
-        "rank {}: {} of its additional idle time is {}{}",
-        rank.rank,
+        "rank {rank}: {} of its additional idle time is {}{}",
         percent(share),
         cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
     );
     Some((line, cause, share))
+}
+
+/// Idle time of a rank within some times by row of its causes, in nanoseconds. The steps begin at `origin`.
+fn idle_within(origin: i64, rank: &RankWaterfall, within: &OwnParts) -> BTreeMap<u32, i64> {
+    let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
+    for &(from, to) in within {
+        let (from, to) = (from - origin, to - origin);
+        let first = rank.idle.partition_point(|part| part.end <= from);
+        for part in rank.idle.iter().skip(first).take_while(|part| part.start < to) {
+            *sums.entry(part.row).or_default() += part.end.min(to) - part.start.max(from);
+        }
+    }
+    sums
+}
+
+/// The same by cause, as its index in [`Cause::ALL`].
+fn by_cause(rank: &RankWaterfall, rows: &BTreeMap<u32, i64>) -> BTreeMap<u32, i64> {
+    let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
+    for (&row, &time) in rows {
+        if let Some(part) = rank.causes.get(row as usize) {
+            *sums.entry(part.cause as u32).or_default() += time;
+        }
+    }
+    sums
 }
 
 /// Evidence of a rank's cause; with the rank number if it is one of several.

@@ -3,20 +3,13 @@
 //! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels.
 
 use super::{Context, Rule, percent, time};
+use crate::kernels::is_grouped;
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
 use railwright_step::Dimension;
 use railwright_step::OperatorFamily;
 
 pub(super) struct UnbalancedExperts;
-
-/// Tests whether a kernel multiplies groups of tokens by experts: its work depends on the routing.
-pub(super) fn is_grouped(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["grouped", "moe", "expert", "m_grouped", "gmm_"].iter().any(|word| name.contains(word))
-        && !name.contains("groupednorm")
-        && !name.contains("group_norm")
-}
 
 impl Rule for UnbalancedExperts {
     fn id(&self) -> &'static str {

@@ -4,7 +4,7 @@
 //! of reported stragglers, and single ranks, which do not show the late rank.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::attribution::{Culprit, LENGTHS, Named, StragglerReport, Verdict};
+use crate::attribution::{Culprit, Named, StragglerReport, Verdict, Work};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
@@ -26,8 +26,8 @@ impl Rule for Waiting {
          the cause. Threshold: 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
          cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
          ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
-         sequences of different lengths, experts of different load. Sequences of different lengths are visible in \
-         attention kernels: the cost is by replay with equal attention, if it is at least 3% of the step."
+         sequences of different lengths, experts of different load. Sequences are visible in attention kernels, \
+         experts in grouped GEMMs: the cost is by replay with equal kernels, if it is at least 3% of the step."
     }
 
     fn inference(&self) -> Inference {
@@ -37,11 +37,11 @@ impl Rule for Waiting {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        if let Some((report, named)) = context
+        if let Some((report, named, work)) = context
             .stragglers
-            .and_then(|report| Some((report, report.culprits.iter().find(|named| named.is_of_lengths())?)))
+            .and_then(|report| report.culprits.iter().find_map(|named| Some((report, named, named.work()?))))
         {
-            return vec![lengths(context, report, named)];
+            return vec![uneven(context, report, named, work)];
         }
         let lost = context.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
         // One rank alone does not show which rank is late.
@@ -103,24 +103,30 @@ impl Rule for Waiting {
     }
 }
 
-/// Sequences of different lengths, with the cost by replay.
-fn lengths(context: &Context<'_>, report: &StragglerReport, named: &Named) -> Finding {
+/// Unequal work, with the cost by replay.
+fn uneven(context: &Context<'_>, report: &StragglerReport, named: &Named, work: Work) -> Finding {
     let cost = named.cost_s * 1e9;
     let share = named.certainty.worded(&percent(context.share(cost)));
+    let kernels = match work {
+        Work::Lengths => "attention kernels",
+        Work::Experts => "grouped GEMMs",
+    };
     Finding {
         id: Waiting.id().to_owned(),
-        message: format!("ranks wait for each other in turn ({LENGTHS}): {share} of the step"),
+        message: format!("ranks wait for each other in turn ({}): {share} of the step", work.cause()),
         cost: Some(cost),
         explained: Explained::Whole,
         subject: Subject::of_ranks(named.ranks.clone(), [Class::Waiting]),
         certainty: report.bounds_only.as_ref().map(|_| named.certainty),
         evidence: vec![
-            format!("{} per step by replay with attention of the same duration on all ranks", time(cost)),
-            "attention kernels differ between ranks, matrix products do not".to_owned(),
+            format!("{} per step by replay with {kernels} of the same duration on all ranks", time(cost)),
+            format!("{kernels} differ between ranks, other matrix products do not"),
         ],
-        advice:
-            "distribute sequences over ranks by the time of their attention, or pack them to equal lengths"
-                .to_owned(),
+        advice: match work {
+            Work::Lengths => "distribute sequences over ranks by the time of their attention, or pack them to equal lengths",
+            Work::Experts => "balance the router (load-balancing loss or bias), limit the capacity of experts, or use larger micro-batches",
+        }
+        .to_owned(),
         ..Finding::default()
     }
 }

@@ -83,6 +83,17 @@ pub struct Totals {
     pub idle: i64,
 }
 
+/// An idle interval of a device because of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdlePart {
+    /// Start time in nanoseconds since the steps began.
+    pub start: i64,
+    /// End time in nanoseconds since the steps began.
+    pub end: i64,
+    /// Index of its cause and place in [`RankWaterfall::causes`].
+    pub row: u32,
+}
+
 /// One rank's waterfall.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankWaterfall {
@@ -100,6 +111,8 @@ pub struct RankWaterfall {
     pub kernels: Vec<KernelUse>,
     /// Idle time by cause and place.
     pub causes: Vec<CauseUse>,
+    /// Idle intervals because of the host, in order.
+    pub idle: Vec<IdlePart>,
     /// Idle time of each step by cause, in the order of [`Cause::ALL`].
     pub step_causes: Vec<CauseTimes>,
     /// Idle time of each step in long gaps that the host causes, in nanoseconds.
@@ -227,6 +240,16 @@ impl Sums<'_> {
     }
 }
 
+impl IdlePart {
+    /// Adds a part, or extends the last one.
+    fn add(parts: &mut Vec<Self>, part: Self) {
+        match parts.last_mut() {
+            Some(last) if last.row == part.row && last.end == part.start => last.end = part.end,
+            _ => parts.push(part),
+        }
+    }
+}
+
 impl RankWaterfall {
     /// Waterfall of one rank; its index in the job determines the steps in which it was recorded.
     pub fn new(rank: u32, member: usize, view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> Self {
@@ -242,6 +265,8 @@ impl RankWaterfall {
         };
         let mut idle = Idle::new(view);
         let mut causes = causes::Sums::default();
+        let mut parts: Vec<IdlePart> = Vec::new();
+        let origin = windows.span().0;
         let mut by_step = ByStep {
             windows,
             sums: vec![[0; Cause::ALL.len()]; windows.steps.len()],
@@ -284,7 +309,11 @@ impl RankWaterfall {
                     for part in idle.stretches(view, *piece) {
                         let counted = sums.count(part.label, start, part.end, NONE);
                         if counted > 0 {
-                            causes.count(&idle, &part, counted);
+                            let row = causes.count(&idle, &part, counted);
+                            if part.label.is_host_idle() && part.label != Label::Unexplained {
+                                let (start, end) = (start - origin, part.end - origin);
+                                IdlePart::add(&mut parts, IdlePart { start, end, row });
+                            }
                             by_step.count(part.cause, start, part.end);
                             if part.label.is_host_idle() && part.cause != Cause::NotRecorded {
                                 by_host += counted;
@@ -312,6 +341,7 @@ impl RankWaterfall {
             uses: uses.into_values().map(|(sum, _)| sum).collect(),
             kernels: kernels(view, span),
             causes: causes.done(),
+            idle: parts,
             step_causes: by_step.sums,
             step_long_gaps: by_step.long_gaps,
             estimated_wait: estimated,

@@ -12,8 +12,11 @@ use railwright_spec::lower_median;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
-/// Minimum excess over the median of a step before the steady state, as a share of the median.
+/// Minimum excess over the median of a step before the steady state, as a share of the median; with [`KNOWN`] or more later steps, whose
+/// scatter is known better, a smaller one.
 const LONGER: f64 = 0.5;
+const LONGER_THAN_MANY: f64 = 0.1;
+const KNOWN: usize = 4;
 /// Minimum excess in median absolute deviations of the later steps. For normal noise that is 5 * 0.6745 = 3.4 standard deviations (Hampel's
 /// identifier).
 const DEVIATIONS: f64 = 5.0;
@@ -66,7 +69,8 @@ fn is_apart(durations: &[f64], count: usize) -> bool {
     let (before, rest) = durations.split_at(count);
     let usual = median(rest);
     let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
-    let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
+    let longer = if rest.len() < KNOWN { LONGER } else { LONGER_THAN_MANY };
+    let limit = usual + (DEVIATIONS * median(&deviations)).max(longer * usual);
     // The variation between later steps is no warm-up.
     let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
     before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
@@ -192,6 +196,9 @@ mod tests {
             // Nor is a first step within the variation of the others.
             (&[160.0, 100.0, 155.0, 90.0, 120.0], 0),
             (&[140.0, 100.0, 100.0, 100.0], 0),
+            (&[140.0, 100.0, 101.0, 99.0, 100.0], 1),
+            (&[140.0, 100.0, 130.0, 90.0, 110.0], 0),
+            (&[106.0, 100.0, 101.0, 99.0, 100.0], 0),
             // Two steps show no scatter, so a step is apart only at a ratio that no scatter has.
             (&[900.0, 100.0], 0),
             (&[900.0, 101.0, 100.0], 0),

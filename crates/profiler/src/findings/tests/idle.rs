@@ -243,3 +243,52 @@ fn many_short_gaps_are_no_pause() {
     assert!(ids(&busy(20_000 * MICROSECOND, 1)).contains("host-pauses"));
     assert!(!ids(&busy(500 * MICROSECOND, 90)).contains("host-pauses"));
 }
+
+/// The host of one rank pauses in every step, and the seven others wait for it: the mean over ranks is an eighth.
+#[test]
+fn idle_time_of_one_rank_costs_what_the_others_wait() {
+    let stalls = (0..6).map(|step| (3, step, 4_000_000)).collect();
+    let found = of_plan(&Synthetic { data: 4, steps: 6, stalls, ..Synthetic::default() });
+    assert!((3_600.0..4_400.0).contains(&cost(&found, "idle-unknown")), "{found:#?}");
+}
+
+/// All other ranks allocate for as long, but at the start of the step, where that is usual.
+#[test]
+fn the_frames_of_a_straggler_are_those_of_the_intervals_that_delay_others() {
+    let steps = 0..6;
+    let plan = Synthetic {
+        data: 4,
+        steps: 6,
+        stalls: steps.clone().map(|step| (3, step, 4_000_000)).collect(),
+        late: steps
+            .flat_map(|step| (0..8).filter(|rank| *rank != 3).map(move |rank| (rank, step, 4_000_000)))
+            .collect(),
+        ..Synthetic::default()
+    };
+    let mut job = plan.job();
+    for member in &mut job.members {
+        let trace = &mut member.trace;
+        let name = trace.names.intern("cudaMalloc");
+        let mut free: Option<i64> = None;
+        let rows: Vec<(i64, i64)> = trace.gpu.iter().map(|row| (row.start, row.end)).collect();
+        for (start, end) in rows {
+            if let Some(free) = free.filter(|free| start - free > 2_000_000) {
+                let (start, end) = (free + 20_000, start - 40_000);
+                trace.host.push(HostActivity {
+                    start,
+                    end,
+                    name,
+                    kind: HostKind::Runtime,
+                    ..HostActivity::default()
+                });
+            }
+            free = Some(free.map_or(end, |free| free.max(end)));
+        }
+        trace.host.sort();
+    }
+    let found = context_of(job.members.into_iter().map(|member| member.trace).collect());
+    let finding = the(&found, "straggler");
+    assert_eq!(finding.subject.ranks, [3]);
+    let line = "additional idle time is memory allocation in cudaMalloc";
+    assert!(finding.evidence.iter().any(|one| one.contains(line)), "{finding:#?}");
+}
