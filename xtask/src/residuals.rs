@@ -13,13 +13,14 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Weight of all owners relative to those of one class, in owners, divided by the owners of the class: a class that one owner measured is
-/// mostly pooled, one of six is nearly its own.
-const POOLED: f64 = 3.0;
+/// Weight of all owners relative to those of one class, in owners, divided by the owners of the class: a class of up to two owners is mostly
+/// pooled. With 3, 82% of the runs of `UNSEEN` are inside without their publication, with 8 85%: software that is named has errors as
+/// large as software that is not.
+const POOLED: f64 = 8.0;
 
 /// Quantiles of a 90% range. Tails of a few publications are heavier than they appear. With these, nine of ten runs of a left-out
 /// publication are inside, and misses on both sides are about equally frequent.
-const TAILS: (f64, f64) = (0.03, 0.95);
+const TAILS: (f64, f64) = (0.02, 0.95);
 
 /// Owner of publications: the author of the measured stack.
 #[derive(Debug, Deserialize)]
@@ -151,7 +152,7 @@ fn unseen() -> Result<Vec<LeftOut>, String> {
     let text = std::fs::read_to_string(UNSEEN).map_err(|e| format!("{UNSEEN}: {e}"))?;
     let validation = railwright_calculator::validation::validate(&text, UNSEEN).map_err(|p| p.to_string())?;
     let row = |row: &RowResult| {
-        let (predicted, measured) = (row.expected_step_time_s?, row.measured_step_time_s?);
+        let (predicted, measured) = (row.predicted_step_time_s?, row.measured_step_time_s?);
         Some(LeftOut {
             id: row.id.clone(),
             publication: row.source.clone()?,
@@ -201,7 +202,7 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
         *classes.entry((ANY, true)).or_default() += 1;
     }
     println!(
-        "# 3rd and 95th percentile of measured over predicted step time, each run predicted by constants that never saw its publication."
+        "# 2nd and 95th percentile of measured over predicted step time, each run predicted by constants that never saw its publication."
     );
     println!(
         "# An owner of publications of the class weighs 1; all others, of dense models and of experts, weigh {POOLED} over the number of these."

@@ -25,7 +25,7 @@ pub struct Residuals {
     pub mixture_of_experts: bool,
     /// Number of measured runs.
     pub runs: usize,
-    /// 3rd percentile of measured over predicted.
+    /// 2nd percentile of measured over predicted.
     pub low: f64,
     /// 95th percentile of measured over predicted.
     pub high: f64,

@@ -141,7 +141,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
         .into_iter()
         .map(|candidate| {
             let lower = candidate.to_lowercase();
-            let contained = if !wanted.is_empty() && lower.contains(&wanted) { 0.25 } else { 0.0 };
+            // One or two characters are in many names by chance.
+            let contained = if wanted.len() > 2 && lower.contains(&wanted) { 0.25 } else { 0.0 };
             // A single typing error is near even in short words (Jaro similarity of `mlp` and `mpl` is low).
             let slip = wanted.len().min(lower.len()) > 2 && strsim::osa_distance(&wanted, &lower) == 1;
             // The same in one word of a longer name: `attentio` is near `core_attention`.
