@@ -122,7 +122,8 @@ pub fn least_recompute(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Res
     if least <= cluster.accelerator.memory * software.sigma.exp() {
         return Ok(None);
     }
-    let (_, plan) = fitting_plan(spec, model, cluster, catalogue, 1.0);
+    let fits = |room| fitting_plan(spec, model, cluster, catalogue, room).1;
+    let plan = fits(ROOM).or_else(|| fits(1.0));
     Ok(plan.filter(|plan| plan.recompute != Recompute::None))
 }
 

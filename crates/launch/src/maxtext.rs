@@ -83,7 +83,7 @@ impl Reader for MaxTextReader {
         }
         fill(&mut fields);
         // The base file has hundreds of keys; a typo is to be found in short files and in overrides.
-        if fields.document.entries.len() > BASE_FILE {
+        if fields.document.entries.len() > base::BASE_FILE {
             fields.document.entries.retain(|entry| knows(&entry.path));
         }
         fields.rest(keys::KNOWN);
@@ -100,9 +100,6 @@ pub(crate) fn fill(fields: &mut Fields<'_>) {
     choices(fields);
     software(fields);
 }
-
-/// A file with more keys than this is the base file.
-const BASE_FILE: usize = 80;
 
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')

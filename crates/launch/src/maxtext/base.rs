@@ -5,6 +5,8 @@
 
 use crate::document::{Data, Document, Entry, Spot};
 
+/// A file with more keys than this is the base file.
+pub(super) const BASE_FILE: usize = 80;
 /// Keys with the same value for every model.
 const SETTINGS: &[(&str, Data)] =
     &[("max_target_length", Data::Integer(2048)), ("per_device_batch_size", Data::Integer(12))];
