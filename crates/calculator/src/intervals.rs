@@ -25,9 +25,9 @@ pub struct Residuals {
     pub mixture_of_experts: bool,
     /// Number of measured runs.
     pub runs: usize,
-    /// 2nd percentile of measured over predicted.
+    /// 1st percentile of measured over predicted.
     pub low: f64,
-    /// 95th percentile of measured over predicted.
+    /// 92nd percentile of measured over predicted.
     pub high: f64,
 }
 
