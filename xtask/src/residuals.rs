@@ -147,16 +147,25 @@ fn left_out() -> Result<Vec<LeftOut>, String> {
 /// Runs of publications that no fit used, predicted by the shipped constants: a run is left out because it never was in.
 const UNSEEN: &str = "catalog/evidence/unseen_runs.csv";
 
+/// Generation of a run whose text names no framework: what its accelerator suggests is not evidence about that software.
+const UNNAMED: &str = "unnamed";
+
 /// The runs of [`UNSEEN`] that are predicted.
 fn unseen() -> Result<Vec<LeftOut>, String> {
     let text = std::fs::read_to_string(UNSEEN).map_err(|e| format!("{UNSEEN}: {e}"))?;
     let validation = railwright_calculator::validation::validate(&text, UNSEEN).map_err(|p| p.to_string())?;
+    let cases = crate::fit::load(UNSEEN)?;
+    let is_named = |id: &str| cases.iter().any(|case| case.id == id && case.is_software_named);
     let row = |row: &RowResult| {
         let (predicted, measured) = (row.predicted_step_time_s?, row.measured_step_time_s?);
         Some(LeftOut {
             id: row.id.clone(),
             publication: row.source.clone()?,
-            generation: software::generation_of(row.software.as_deref()?).to_owned(),
+            generation: if is_named(&row.id) {
+                software::generation_of(row.software.as_deref()?).to_owned()
+            } else {
+                UNNAMED.to_owned()
+            },
             mixture_of_experts: row.mixture_of_experts,
             fitted_to: 0,
             measured_s: measured,
@@ -196,7 +205,9 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
         if let Some(framework) = framework {
             *classes.entry((framework, row.mixture_of_experts)).or_default() += 1;
         }
-        *classes.entry((&row.generation, row.mixture_of_experts)).or_default() += 1;
+        if row.generation != UNNAMED {
+            *classes.entry((&row.generation, row.mixture_of_experts)).or_default() += 1;
+        }
         // All publications, dense and of experts, are pooled for unknown software.
         *classes.entry((ANY, false)).or_default() += 1;
         *classes.entry((ANY, true)).or_default() += 1;
