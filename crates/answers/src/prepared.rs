@@ -4,6 +4,7 @@
 
 use crate::{Refused, Resolved};
 use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::defaults;
 use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::memory::{Fit, MemoryInput, SoftwareCatalogue, peak, probability_of_fitting};
 use railwright_spec::plan::{Plan, validate};
@@ -51,7 +52,8 @@ impl Prepared {
     /// Plan of a changed specification, on the same model and cluster.
     pub fn plan(&self, spec: &RunSpec) -> Result<Plan, Refused> {
         let placed = |problem| spec.placed(problem);
-        let plan = spec.plan.resolve(&self.run.model, &self.run.cluster).map_err(placed)?;
+        let plan =
+            defaults::resolve_layout(&spec.plan, &self.run.model, &self.run.cluster).map_err(placed)?;
         let problems = validate(&self.run.model, &self.run.cluster, &plan);
         if problems.is_empty() { Ok(plan) } else { Err(Refused(problems.into_iter().map(placed).collect())) }
     }

@@ -64,10 +64,7 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
             ));
             start.plan
         }
-        None => match defaults::least_recompute(&spec.plan, &run.model, &run.cluster).map_err(placed)? {
-            Some(plan) => plan,
-            None => spec.plan.resolve(&run.model, &run.cluster).map_err(placed)?,
-        },
+        None => defaults::resolve_layout(&spec.plan, &run.model, &run.cluster).map_err(placed)?,
     };
     let problems = validate(&run.model, &run.cluster, &run.plan);
     if !problems.is_empty() {
@@ -146,11 +143,11 @@ pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Option
     })
 }
 
-/// Unspecified recompute is the least that fits, see [`defaults::least_recompute`].
+/// Unspecified recompute is that of a plan that does not fit without, see [`defaults::resolve_layout`].
 fn recompute(plan: &Plan) -> &'static str {
     match &plan.recompute {
         Recompute::None => "no recompute",
-        Recompute::Selective { .. } => "selective recompute (the least that fits)",
-        Recompute::Full { .. } => "full recompute (the least that fits)",
+        Recompute::Selective { .. } => "selective recompute (does not fit without)",
+        Recompute::Full { .. } => "full recompute (does not fit without)",
     }
 }

@@ -108,10 +108,18 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
 }
 
-/// The plan of a specified layout with the least recompute that fits. `None` if recompute is specified, if none is needed, or if none is
-/// enough: then the plan is as specified, without recompute. A peak that exceeds the memory by less than the model's own error may fit, so
-/// it needs none; `validate` assumes the same of runs that do not specify it.
-pub fn least_recompute(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Plan>, Problem> {
+/// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it gets the first of a few policies
+/// that fits, see [`recompute`]; none if none is enough. Changed runs use it too, so that a change compares like with like.
+pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
+    match recompute_to_fit(spec, model, cluster)? {
+        Some(plan) => Ok(plan),
+        None => spec.resolve(model, cluster),
+    }
+}
+
+/// The plan with recompute of [`resolve_layout`]. A peak that exceeds the memory by less than the model's own error may fit, so it needs no
+/// recompute; `validate` assumes the same of runs that do not specify it.
+fn recompute_to_fit(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Plan>, Problem> {
     if spec.recompute.is_some() || spec.stage_recompute.is_some() {
         return Ok(None);
     }
@@ -119,11 +127,13 @@ pub fn least_recompute(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Res
     let Ok(bare) = spec.resolve(model, cluster) else { return Ok(None) };
     let software = catalogue.get(&bare.software);
     let least = peak(&MemoryInput { model, cluster, plan: &bare, software, in_flight: None }).least();
-    if least <= cluster.accelerator.memory * software.sigma.exp() {
+    let doubtful = software.sigma.exp();
+    if least <= cluster.accelerator.memory * doubtful {
         return Ok(None);
     }
-    let fits = |room| fitting_plan(spec, model, cluster, catalogue, room).1;
-    let plan = fits(ROOM).or_else(|| fits(1.0));
+    let plan = [ROOM, 1.0, doubtful]
+        .into_iter()
+        .find_map(|room| fitting_plan(spec, model, cluster, catalogue, room).1);
     Ok(plan.filter(|plan| plan.recompute != Recompute::None))
 }
 

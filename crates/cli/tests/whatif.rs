@@ -220,3 +220,13 @@ fn values_that_nothing_can_be_are_bad_input_all_at_once() {
     assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
     insta::assert_snapshot!("impossible_values", outcome.stderr);
 }
+
+/// A plan that does not fit without recompute gets some, if it is unspecified, before and after a change: a price has no effect on its time.
+#[test]
+fn unspecified_recompute_is_chosen_for_both_runs() {
+    let line = ["whatif", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus", "8", "--dp", "8", "--fsdp"];
+    let rest = ["--mbs", "4", "--seq", "8192", "--gbs", "512", "--change", "price=3", "--json"];
+    let answer = json(&[&line[..], &rest[..]].concat(), 0);
+    let share = answer["alone"][0]["outcome"]["difference"]["share"].as_f64();
+    assert_eq!(share, Some(0.0), "{:#?}", answer["alone"][0]);
+}

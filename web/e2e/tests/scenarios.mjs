@@ -4,7 +4,7 @@ import { check, openPage } from '../harness.mjs'
 const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&cp=2&pp=16&uneven-stages=true&global-batch=512'
 
 export default async ({ browser, url }) => {
-  const view = await openPage(browser, url, { fragment: `${RUN}&b.tp=4` })
+  const view = await openPage(browser, url, { fragment: `${RUN}&b.tp=4&b.recompute=none` })
   const { page } = view
   const cell = (part) => page.locator('table[aria-label="Parts of the step"] tr', { hasText: part }).locator('td').last()
   // Milliseconds of a step of seconds: no difference, once both scenarios are priced.

@@ -51,7 +51,7 @@ const TASKS = {
   ],
   'why it does not fit': [
     1,
-    BIG,
+    `${BIG}&recompute=none`,
     async (page, user) => {
       await page.waitForSelector('.run-verdict', { timeout: 60_000 })
       const before = await page.locator('.run-verdict .verdict').first().innerText()

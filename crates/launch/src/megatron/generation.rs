@@ -76,7 +76,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
         newest.and_then(|flag| Some((flag, GENERATIONS.iter().find(|(year, _)| *year == flag.since)?)))
     else {
         if gathers_tokens(f) && !f.arguments.is_on("moe_enable_deepep") {
-            let message = "is Megatron-LM's default `allgather`, priced as an all-to-all; `--software GENERATION+allgather-dispatch` \
+            let message = "means `allgather`, which is priced as an all-to-all; `--software GENERATION+allgather-dispatch` \
                            prices the gather";
             f.remark(RemarkKind::Assumed, "moe_token_dispatcher_type", message);
         }
@@ -85,7 +85,8 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     let stack = with_features(f, id);
     f.set("plan.software", &stack, flag.name);
     if stack.contains("+allgather-dispatch") && !f.arguments.mentions("moe_token_dispatcher_type") {
-        let message = "is absent, so Megatron-LM's default `allgather` is priced; it gathers the tokens of all ranks of an expert group";
+        let message =
+            "means the default `allgather`, which gathers the tokens of all ranks of an expert group";
         f.remark(RemarkKind::Assumed, "moe_token_dispatcher_type", message);
     }
     let message = format!(

@@ -76,7 +76,7 @@ section! {
         /// Number format of the frozen weights under LoRA adapters: `parameters`, or `nf4` for matrices in four bits (QLoRA).
         frozen_weights: FrozenWeights = "frozen_weights", "parameters";
         /// Activation checkpointing policy.
-        recompute: Recompute = "recompute", "none";
+        recompute: Recompute = "recompute", "none, or what a plan needs to fit";
         /// Activation checkpointing per stage: one entry each, such as `full:3 core_attention+mlp:4 offload:0.5`.
         stage_recompute: Vec<StageRecompute> = "stage_recompute", "the policy of recompute on all stages";
         /// Share of optimizer states offloaded to and updated on the host, 0 to 1.

@@ -125,7 +125,12 @@ pub fn generation_of(id: &str) -> &str {
 
 impl Changes {
     fn apply(&self, software: &Software) -> Software {
-        let software = self.host_rate.map_or_else(|| software.clone(), |rate| software.with_host_rate(rate));
+        let mut software =
+            self.host_rate.map_or_else(|| software.clone(), |rate| software.with_host_rate(rate));
+        if self.gathers_tokens == Some(true) {
+            // Megatron-Core overlaps only an all-to-all (transformer_config.py, overlap_moe_expert_parallel_comm).
+            (software.overlap.expert, software.offers.overlap.expert) = (false, false);
+        }
         Software {
             fused_expert_dispatch: self.fused_expert_dispatch.unwrap_or(software.fused_expert_dispatch),
             overlap: self.overlap.unwrap_or(software.overlap),

@@ -43,6 +43,12 @@ fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
     (words.is_empty() || has(words)) && !has(unless)
 }
 
+/// Where a fragment starts a word of a text: `trl` is not part of `central`.
+fn starts_word(text: &str, fragment: &str) -> Option<usize> {
+    let is_start = |at: &usize| !text[..*at].ends_with(char::is_alphanumeric);
+    text.match_indices(fragment).map(|(at, _)| at).find(is_start)
+}
+
 /// Stack described by `framework` and `notes` on an accelerator of `architecture`; `None` only if no generation is bundled.
 ///
 /// The longest fragment of `matches` in `framework` determines the generation, the name before a parenthesis or comma first. If there is
@@ -55,7 +61,7 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
         generations()
             .iter()
             .flat_map(|generation| fragments(generation).iter().map(move |fragment| (fragment, generation)))
-            .filter(|(fragment, _)| framework.find(fragment.as_str()).is_some_and(|start| start < end))
+            .filter(|(fragment, _)| starts_word(&framework, fragment).is_some_and(|start| start < end))
             // The first of equal matches, so that the order of the catalogue decides.
             .reduce(|best, next| if next.0.len() > best.0.len() { next } else { best })
     };
@@ -110,6 +116,8 @@ mod tests {
         assert_eq!(id("DeepSpeed + HF (FlashAttention)", "", "Hopper"), "deepspeed-2024");
         assert_eq!(id("PyTorch FSDP2 (torchtitan 2026)", "", "Hopper"), "torchtitan-2026-compile");
         assert_eq!(id("our trainer (PyTorch FSDP)", "", "Hopper"), "fsdp1-2023");
+        assert_eq!(id("HF AutoModelForCausalLM + Accelerate FSDP", "", "Ampere"), "fsdp1-2023");
+        assert_eq!(id("Neutrlab (PyTorch FSDP)", "", "Ampere"), "fsdp1-2023");
         assert_eq!(id("torchtune (compiled)", "", "Hopper"), "torchtitan-2024-compile+chunked-loss");
     }
 
@@ -119,6 +127,7 @@ mod tests {
         assert_eq!(id("DeepSpeed ZeRO-3", "", "Ampere"), "deepspeed-zero3-2021");
         assert_eq!(id("DeepSpeed ZeRO-3", "", "Hopper"), "deepspeed-2024");
         assert_eq!(id("a trainer (HF Accelerate, DeepSpeed ZeRO-3)", "", "Ampere"), "deepspeed-2024");
+        assert_eq!(id("TRL with DeepSpeed ZeRO-3", "", "Ampere"), "deepspeed-2024");
         assert_eq!(id("ModelLink (Megatron-LM on Ascend)", "", "Ascend"), "megatron-core-2024");
     }
 

@@ -227,7 +227,8 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     let (cluster, dropped) = calibrated(spec, baseline).map_err(wrong)?;
     let training = spec.training.resolve().map_err(wrong)?;
     let cost = spec.cost.resolve().map_err(wrong)?;
-    let plan = spec.plan.resolve(&model, &cluster).map_err(|problem| Refusal::Impossible(vec![problem]))?;
+    let plan = defaults::resolve_layout(&spec.plan, &model, &cluster)
+        .map_err(|problem| Refusal::Impossible(vec![problem]))?;
     let problems = validate(&model, &cluster, &plan);
     if !problems.is_empty() {
         return Err(Refusal::Impossible(problems));

@@ -41,6 +41,8 @@ const DENSE: &[&str] = &[
     "model.name=llama-3.1-405b",
     "cluster.preset=dgx-h100",
     "cluster.devices=16384",
+    // Unspecified, it would be what each changed plan needs to fit.
+    "plan.recompute=none",
     "plan.tensor_parallel=8",
     "plan.pipeline_parallel=16",
     "plan.uneven_stages=true",

@@ -158,10 +158,12 @@ fn printed_defaults_are_what_plans_get() {
             }
             continue;
         }
-        let is_literal = !key.default.contains([' ', ';', '/']) || key.default == "none";
+        // `none, or what a plan needs to fit`: the first is that of a plan that fits.
+        let value = if key.default.starts_with("none, or ") { "none" } else { key.default };
+        let is_literal = !value.contains([' ', ';', '/']);
         // Without parallel sizes the program chooses them; without an entry nothing is written.
         let Some(found) = word(&plain, key.name).filter(|_| is_literal) else { continue };
-        assert_eq!(found, key.default, "{}", key.name);
+        assert_eq!(found, value, "{}", key.name);
         literal += 1;
     }
     assert!(literal >= 11 && by_software >= 12, "{literal} {by_software}");
