@@ -4,11 +4,12 @@
 //! coverage of measured runs by such an interval without their own publication; and `catalog/differences.toml`, made with the shipped
 //! constants, because a level common to two layouts cancels in their comparison. Does not fit.
 
-use crate::left_out::{LeftOut, TABLE, read};
+use crate::fit;
+use crate::left_out::{LeftOut, TABLE, publication, read};
 use railwright_calculator::intervals::FRAMEWORK;
 use railwright_calculator::software;
-use railwright_calculator::validation::RowResult;
 use railwright_calculator::validation::regret::differences;
+use railwright_calculator::validation::{Case, Machines, evaluate_case};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -152,32 +153,27 @@ const UNNAMED: &str = "unnamed";
 
 /// The runs of [`UNSEEN`] that are predicted.
 fn unseen() -> Result<Vec<LeftOut>, String> {
-    let text = std::fs::read_to_string(UNSEEN).map_err(|e| format!("{UNSEEN}: {e}"))?;
-    let validation = railwright_calculator::validation::validate(&text, UNSEEN).map_err(|p| p.to_string())?;
-    let cases = crate::fit::load(UNSEEN)?;
-    let is_named = |id: &str| cases.iter().any(|case| case.id == id && case.is_software_named);
-    let row = |row: &RowResult| {
-        let (predicted, measured) = (row.predicted_step_time_s?, row.measured_step_time_s?);
+    let mut machines = Machines::default();
+    let row = |case: &Case| {
+        let software = software::by_id(&case.plan.software).ok()?;
+        let time = evaluate_case(case, machines.of(case), software).ok()?.time.total.get();
+        let generation = if case.is_software_named { software::generation_of(&software.id) } else { UNNAMED };
         Some(LeftOut {
-            id: row.id.clone(),
-            publication: row.source.clone()?,
-            generation: if is_named(&row.id) {
-                software::generation_of(row.software.as_deref()?).to_owned()
-            } else {
-                UNNAMED.to_owned()
-            },
-            mixture_of_experts: row.mixture_of_experts,
+            id: case.id.clone(),
+            publication: publication(&case.source).to_owned(),
+            generation: generation.to_owned(),
+            mixture_of_experts: case.model.is_mixture_of_experts(),
             fitted_to: 0,
-            measured_s: measured,
-            fitted_s: predicted,
-            left_out_s: predicted,
+            measured_s: case.step_time?,
+            fitted_s: time,
+            left_out_s: time,
             products: 0.0,
             streams: 0.0,
             host: 0.0,
             communication: 0.0,
         })
     };
-    Ok(validation.rows.iter().filter_map(row).collect())
+    Ok(fit::load(UNSEEN)?.iter().filter_map(row).collect())
 }
 
 fn measured_runs() -> Result<String, String> {

@@ -110,31 +110,25 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
 
 /// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it gets the first of a few policies
 /// that fits, see [`recompute`]; none if none is enough. Changed runs use it too, so that a change compares like with like.
+///
+/// A peak that exceeds the memory by less than the model's own error may fit, so it needs no recompute; `validate` assumes the same of runs
+/// that do not specify it.
 pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
-    match recompute_to_fit(spec, model, cluster)? {
-        Some(plan) => Ok(plan),
-        None => spec.resolve(model, cluster),
-    }
-}
-
-/// The plan with recompute of [`resolve_layout`]. A peak that exceeds the memory by less than the model's own error may fit, so it needs no
-/// recompute; `validate` assumes the same of runs that do not specify it.
-fn recompute_to_fit(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Plan>, Problem> {
+    let bare = spec.resolve(model, cluster)?;
     if spec.recompute.is_some() || spec.stage_recompute.is_some() {
-        return Ok(None);
+        return Ok(bare);
     }
     let catalogue = SoftwareCatalogue::shared()?;
-    let Ok(bare) = spec.resolve(model, cluster) else { return Ok(None) };
     let software = catalogue.get(&bare.software);
     let least = peak(&MemoryInput { model, cluster, plan: &bare, software, in_flight: None }).least();
     let doubtful = software.sigma.exp();
     if least <= cluster.accelerator.memory * doubtful {
-        return Ok(None);
+        return Ok(bare);
     }
-    let plan = [ROOM, 1.0, doubtful]
+    let fitting = [ROOM, 1.0, doubtful]
         .into_iter()
         .find_map(|room| fitting_plan(spec, model, cluster, catalogue, room).1);
-    Ok(plan.filter(|plan| plan.recompute != Recompute::None))
+    Ok(fitting.unwrap_or(bare))
 }
 
 /// Tests whether specified sharding has ranks to shard over: a layout without replicas would avoid what the framework lacks, not choose it.

@@ -10,7 +10,7 @@ pub mod statistics;
 pub mod table;
 
 pub use regret::{Regret, regret};
-pub use report::{RowResult, Validation, validate, validate_watched, validate_with};
+pub use report::{Validation, validate, validate_watched, validate_with};
 pub use row::Case;
 
 use crate::costing::{Costing, Machine};

@@ -109,7 +109,7 @@ pub(crate) struct Occupancy {
     pub host_late: Intervals,
     /// Idle time from the end of a launch to the start of the launched activity, if it lasts [`LATE_START`] or longer.
     late_start: Intervals,
-    /// Time without compute until the end of the next compute kernel's call. Other activity may run beside it.
+    /// Time without compute until the end of the next compute kernel's call. Other activity may overlap it.
     pub compute_late: Intervals,
     /// Starts of compute kernels, in order.
     kernels: Vec<i64>,

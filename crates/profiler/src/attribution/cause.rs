@@ -179,7 +179,7 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
 mod tests {
     use super::*;
 
-    /// The excess lies in communication that ran beside an idle host: a tenth of it in kernels shows no slow chip.
+    /// The excess lies in communication during idle time of the host. A tenth of it in kernels is no evidence of a slow chip.
     #[test]
     fn a_class_explains_at_least_half_of_the_excess() {
         let spent = |compute: i64| Spent { compute, kernels: 100, ..Spent::default() };
