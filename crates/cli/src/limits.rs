@@ -120,11 +120,19 @@ fn exceeded(limit: u64) -> Problem {
 /// The error if the limit is reached.
 pub(crate) fn check() -> Result<(), Problem> {
     match LIMIT.get() {
-        Some(&limit) if used().is_some_and(|used| used > limit.max(IDLE.load(Ordering::Relaxed))) => {
+        Some(&limit) if used().is_some_and(|used| used > allowed(limit, IDLE.load(Ordering::Relaxed))) => {
             Err(exceeded(limit))
         }
         _ => Ok(()),
     }
+}
+
+/// Bytes up to which a request may grow when `idle` bytes stayed with the allocator. The threads of a small request rarely get exactly the
+/// memory that others freed, so it has the room of the least limit. The room ends at twice that above the limit: otherwise each
+/// large request would raise `idle` by it.
+fn allowed(limit: u64, idle: u64) -> u64 {
+    let room = LEAST as u64;
+    limit.max(idle).max(idle.min(limit.saturating_add(room)).saturating_add(room))
 }
 
 /// Memory in use at the last time without an active request. Memory freed by a request stays with the allocator for the next one. A server
@@ -211,6 +219,21 @@ mod tests {
         for text in ["", "8", "G", "1.2.3G", "-1G", "NaNG", "infG", "1M", "8 parsecs"] {
             assert!(amount(text).is_err(), "{text}");
         }
+    }
+
+    /// After a request that reached the limit the next one has room, and repeated ones have a bound.
+    #[test]
+    fn a_small_request_has_room_and_large_ones_a_bound() {
+        let (mib, limit) = (1 << 20, 100 << 20);
+        assert_eq!(allowed(limit, 0), limit);
+        assert_eq!(allowed(limit, 60 * mib), limit);
+        assert_eq!(allowed(limit, 104 * mib), 136 * mib);
+        let mut idle = 0;
+        for _ in 0..100 {
+            idle = allowed(limit, idle);
+        }
+        assert_eq!(idle, 164 * mib);
+        assert_eq!(allowed(limit, 300 * mib), 300 * mib);
     }
 
     #[test]
