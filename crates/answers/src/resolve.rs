@@ -6,7 +6,7 @@ use crate::{Refused, Texts};
 use railwright_calculator::defaults;
 use railwright_spec::cluster::{Cluster, ClusterSpec};
 use railwright_spec::human;
-use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate, warnings};
+use railwright_spec::plan::{Plan, Recompute, validate, warnings};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 
@@ -25,19 +25,10 @@ pub struct Resolved {
 
 /// Resolves everything of a run except its plan, which is a placeholder.
 pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Problem> {
-    let mut quiet = spec.clone();
-    quiet.plan = PlanSpec {
-        tensor_parallel: Some(1),
-        pipeline_parallel: Some(1),
-        data_parallel: Some(1),
-        ..Default::default()
-    };
     let calibration = spec.cluster.calibration.as_deref();
-    let run =
-        quiet.resolve(
-            |path| if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) },
-        )?;
-    Ok(Run { software_origin: spec.software_origin(), open_settings: spec.plan.open_settings(), ..run })
+    defaults::resolve_but_plan(spec, |path| {
+        if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) }
+    })
 }
 
 /// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits.
@@ -51,21 +42,14 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     run.cluster = cluster;
     let placed = |problem| Refused::from(spec.placed(problem));
     let mut chosen = Vec::new();
-    let start = if defaults::is_searchable(&spec.plan) {
-        defaults::start(&spec.plan, &run.model, &run.cluster).map_err(placed)?
-    } else {
-        None
-    };
-    run.plan = match start {
-        Some(start) => {
-            chosen.push(format!(
-                "layout: the fastest of {} common ones that fit ({} tried)",
-                start.fitting, start.possible
-            ));
-            start.plan
-        }
-        None => defaults::resolve_layout(&spec.plan, &run.model, &run.cluster).map_err(placed)?,
-    };
+    let (plan, start) = defaults::resolve_plan(&spec.plan, &run.model, &run.cluster).map_err(placed)?;
+    run.plan = plan;
+    if let Some(start) = start {
+        chosen.push(format!(
+            "layout: the fastest of {} common ones that fit ({} tried)",
+            start.fitting, start.possible
+        ));
+    }
     let problems = validate(&run.model, &run.cluster, &run.plan);
     if !problems.is_empty() {
         return Err(Refused(problems.into_iter().map(|problem| spec.placed(problem)).collect()));

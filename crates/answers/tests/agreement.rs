@@ -13,13 +13,14 @@ use railwright_answers::{
 };
 use railwright_calculator::calibration::{Case, Timed, fit};
 use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::defaults::resolve_run;
 use railwright_calculator::estimate::{Estimate, Interval, estimate_run};
 use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::timeline::{Detail, of_evaluation};
 use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{self, Cluster, ClusterSpec};
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{Plan, PlanSpec, Recompute};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{self, ModelSpec, Run, RunSpec, SoftwareOrigin};
 use railwright_tuner::flows::wiring;
@@ -50,18 +51,36 @@ fn without_files(path: &str) -> Result<String, Problem> {
 /// Run written to a file and read back, resolved as in the program.
 fn resolved(spec: &RunSpec, run: &Run) -> Resolved {
     let text = spec.to_toml();
-    let (read, _) = run::parse(&text, "run.toml")
-        .expect("reads")
-        .resolve_valid(without_files)
-        .unwrap_or_else(|problems| {
-            panic!("{problems:?}\n{text}");
-        });
+    let written = run::parse(&text, "run.toml").expect("reads");
+    let (read, _) = resolve_run(&written, without_files).unwrap_or_else(|problems| {
+        panic!("{problems:?}\n{text}");
+    });
     let resolved = resolve(spec.clone(), &NoTexts).unwrap_or_else(|refused| panic!("{refused}\n{text}"));
     assert_eq!(read.plan, run.plan, "{text}");
     assert_eq!(resolved.run.plan, run.plan, "{text}");
     assert_eq!(read.cluster, resolved.run.cluster, "{text}");
     assert_eq!(read.cluster, run.cluster, "{text}");
     resolved
+}
+
+/// What a run file leaves open, the library chooses as the program does: the layout, and recompute of a layout that does not fit without.
+#[test]
+fn the_library_chooses_what_the_program_chooses() {
+    for (open, plan) in [
+        ("tensor_parallel = 8\nmicro_batch = 4\nsequence_length = 8192", "recompute"),
+        ("sequence_length = 8192", "a layout"),
+    ] {
+        let text = format!(
+            "model.name = 'llama-3.1-70b'\ncluster = {{ preset = 'dgx-h100', devices = 64 }}\n[plan]\n{open}\n"
+        );
+        let spec = run::parse(&text, "run.toml").expect("reads");
+        let (run, _) = resolve_run(&spec, without_files).expect("resolves");
+        let program = resolve(spec, &NoTexts).expect("resolves").run;
+        assert_eq!((&run.plan, &run.cluster), (&program.plan, &program.cluster), "{plan}");
+        assert!(run.plan.recompute != Recompute::None || run.plan.tensor_parallel > 1, "{plan}");
+        let estimate = estimate_run(&run).expect("priced");
+        assert!(estimate.memory.fit.is_possible(), "{plan}: {:?}", run.plan.recompute);
+    }
 }
 
 /// Compares all entry points on a run; slow ones only if `whole`.

@@ -4,6 +4,9 @@
 //! specified values and does not search: the result is the fastest of a few common layouts, not an optimum.
 
 pub mod recompute;
+mod run;
+
+pub use run::{resolve_but_plan, resolve_run};
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate_with;
@@ -45,6 +48,19 @@ pub fn is_searchable(spec: &PlanSpec) -> bool {
     let by_software = spec.software.as_deref().and_then(|id| software::by_id(id).ok());
     let stage = spec.sharding.map(|sharding| sharding.zero_stage);
     is_open(spec) && stage.or(by_software.map(|software| software.zero_stage)).unwrap_or(1) < 3
+}
+
+/// The plan of a specification, and the choice among common layouts if no parallel size is set.
+pub fn resolve_plan(
+    spec: &PlanSpec,
+    model: &Model,
+    cluster: &Cluster,
+) -> Result<(Plan, Option<Start>), Problem> {
+    let start = if is_searchable(spec) { start(spec, model, cluster)? } else { None };
+    match start {
+        Some(start) => Ok((start.plan.clone(), Some(start))),
+        None => Ok((resolve_layout(spec, model, cluster)?, None)),
+    }
 }
 
 /// Tests whether a specification resolves to a valid plan, regardless of memory.

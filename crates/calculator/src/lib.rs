@@ -4,16 +4,17 @@
 //! a pipeline ([`schedule`]). The pipeline with its update ([`update`], [`sharding`]) forms a step ([`evaluate`]). This crate has no I/O
 //! and reads no clock.
 //!
-//! Ten lines estimate a run, with the same result as the command line:
+//! Ten lines estimate a run, with the same result as the command line: [`defaults::resolve_run`] chooses what the run file leaves open.
 //!
 //! ```
+//! use railwright_calculator::defaults::resolve_run;
 //! use railwright_calculator::estimate::estimate_run;
 //! use railwright_spec::problem::Problem;
 //! use railwright_spec::run;
 //!
 //! let text = "model.name = 'llama-3.1-8b'\ncluster = { preset = 'dgx-h100', devices = 64 }\nplan.tensor_parallel = 4\n";
 //! let no_files = |path: &str| Err(Problem::new("there is no file").in_file(path));
-//! let (run, _) = run::parse(text, "run.toml")?.resolve_valid(no_files).map_err(|mut all| all.remove(0))?;
+//! let (run, _) = resolve_run(&run::parse(text, "run.toml")?, no_files).map_err(|mut all| all.remove(0))?;
 //! let estimate = estimate_run(&run)?;
 //! let parts: f64 = estimate.time.children.iter().map(|part| part.time.get()).sum();
 //! assert!((parts / estimate.step_time.get() - 1.0).abs() < 1e-9);

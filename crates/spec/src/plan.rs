@@ -317,6 +317,17 @@ impl AttentionKernel {
             Self::Flash3 => "flash3",
         }
     }
+
+    /// Tests whether the kernel runs on an architecture. FlashAttention 2 requires Ampere or newer and FlashAttention 3 Hopper or newer
+    /// (requirements in the README of the `flash-attn` package). Architectures of other vendors have kernels of their own.
+    pub fn runs_on(self, architecture: &str) -> bool {
+        let is_any = |names: &[&str]| names.contains(&architecture);
+        match self {
+            Self::Auto | Self::Unfused | Self::Flash1 => true,
+            Self::Flash2 => !is_any(&["Pascal", "Volta", "Turing"]),
+            Self::Flash3 => !is_any(&["Pascal", "Volta", "Turing", "Ampere", "Ada"]),
+        }
+    }
 }
 
 impl Plan {

@@ -354,13 +354,16 @@ impl Software {
         Self::rate(&self.attention_rate, architecture, kernel.name())
     }
 
-    /// Default attention kernel on an architecture.
+    /// Default attention kernel on an architecture. Where the generation's kernel does not run, PyTorch's attention uses its memory-efficient
+    /// kernel, which keeps no scores and is priced as FlashAttention 1.
     pub fn attention_kernel(&self, architecture: &str) -> AttentionKernel {
-        self.attention
+        let usual = self
+            .attention
             .get(architecture)
             .or_else(|| self.attention.get("default"))
             .copied()
-            .unwrap_or(AttentionKernel::Flash2)
+            .unwrap_or(AttentionKernel::Flash2);
+        if usual.runs_on(architecture) { usual } else { AttentionKernel::Flash1 }
     }
 }
 
@@ -380,6 +383,11 @@ mod tests {
     fn a_generation_inherits_and_overrides() {
         let hopper = by_id("megatron-core-2025").expect("known");
         assert_eq!(hopper.attention_kernel("Hopper"), AttentionKernel::Flash3);
+        assert_eq!(hopper.attention_kernel("Ampere"), AttentionKernel::Flash2);
+        // FlashAttention 2 does not run on these.
+        for old in ["Pascal", "Volta", "Turing"] {
+            assert_eq!(hopper.attention_kernel(old), AttentionKernel::Flash1);
+        }
         assert!(
             by_id("megatron-core-2052")
                 .expect_err("unknown")

@@ -17,7 +17,7 @@ pub fn modules(
     cluster: &Cluster,
     offers: &Offers,
 ) -> Vec<RecomputeModule> {
-    let kernel = software.asked_kernel(plan, &cluster.accelerator.architecture);
+    let kernel = software.asked_kernel(plan, cluster.accelerator.device_architecture());
     let layers = model.num_layers().max(1);
     let is_common = |test: &dyn Fn(&Layer) -> bool| {
         let of_kind = |kind: &&usize| model.layer_kinds.get(**kind).is_some_and(test);

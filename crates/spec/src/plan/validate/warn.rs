@@ -86,9 +86,9 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn("recompute-without-experts", "the model has no expert blocks to recompute".to_owned());
     }
     let architecture = cluster.accelerator.architecture.as_str();
-    let is_older_than_hopper = ["Pascal", "Volta", "Turing", "Ampere", "Ada"].contains(&architecture);
-    if plan.attention_kernel == AttentionKernel::Flash3 && is_older_than_hopper {
-        warn("kernel-too-new", format!("FlashAttention 3 does not run on {architecture}"));
+    if !plan.attention_kernel.runs_on(architecture) {
+        let version = if plan.attention_kernel == AttentionKernel::Flash3 { 3 } else { 2 };
+        warn("kernel-too-new", format!("FlashAttention {version} does not run on {architecture}"));
     }
     if cluster.devices > cluster.devices_per_node && !cluster.devices.is_multiple_of(cluster.devices_per_node)
     {
