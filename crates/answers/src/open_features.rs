@@ -148,16 +148,18 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
             });
         }
     }
-    if let Some(usual) = spec.open_settings().usual_imbalance(plan, &run.model) {
+    if let Some((forced, natural)) = spec.open_settings().imbalances(plan) {
         let of = |imbalance: f64| format!("{imbalance} of the mean");
-        list.push(Alternative {
-            key: "plan.expert_imbalance",
-            title: "tokens of the busiest expert".to_owned(),
-            assumed: of(plan.expert_imbalance),
-            alternative: of(usual),
-            remedy: format!("--expert-imbalance {usual}"),
-            plan: Plan { expert_imbalance: usual, ..plan.clone() },
-        });
+        for imbalance in [natural, forced] {
+            list.push(Alternative {
+                key: "plan.expert_imbalance",
+                title: "load of the busiest experts".to_owned(),
+                assumed: of(plan.expert_imbalance),
+                alternative: of(imbalance),
+                remedy: format!("--expert-imbalance {imbalance}"),
+                plan: Plan { expert_imbalance: imbalance, ..plan.clone() },
+            });
+        }
     }
     // Time features that the stack does not name; overlap has settings of its own.
     let has = |id: &str| software::features_of(&plan.software).any(|own| own == id);

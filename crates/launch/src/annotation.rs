@@ -6,7 +6,8 @@
 
 use crate::Draft;
 use railwright_spec::cluster::Cluster;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, PlanSpec, default_imbalance};
 use railwright_spec::run::{Section, Value};
 use std::fmt::Write as _;
 
@@ -17,17 +18,19 @@ const KEYS: &[(&str, Option<f64>)] = &[
     ("segment", None),
     ("document_length", None),
     ("document_length_cv", Some(0.0)),
-    ("expert_imbalance", Some(1.0)),
+    ("expert_imbalance", None),
 ];
 
 /// The comments of a plan on a cluster, a line each.
-pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
+pub(crate) fn write(plan: &Plan, model: &Model, cluster: &Cluster) -> String {
+    let is_default = |key: &str| match key {
+        "segment" => is_default_segment(plan, cluster),
+        "expert_imbalance" => plan.expert_imbalance == default_imbalance(model, plan.expert_capacity),
+        _ => false,
+    };
     let spec = PlanSpec::from_plan(plan);
-    // If the job does not fill domains evenly, a reader with other nodes could choose another default segment.
-    let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
-    let is_usual = is_even && plan.segments(cluster).next() == Some(plan.segment);
     let mut out = String::new();
-    for (key, neutral) in KEYS.iter().filter(|(key, _)| *key != "segment" || !is_usual) {
+    for (key, neutral) in KEYS.iter().filter(|(key, _)| !is_default(key)) {
         let Some(value) = spec.get(key) else { continue };
         if neutral.map(Value::Number) != Some(value.clone()) {
             // Writing to a String cannot fail.
@@ -35,6 +38,12 @@ pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
         }
     }
     out
+}
+
+/// Tests whether a reader chooses the plan's segment. If the job does not fill domains evenly, one with other nodes could choose another.
+fn is_default_segment(plan: &Plan, cluster: &Cluster) -> bool {
+    let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
+    is_even && plan.segments(cluster).next() == Some(plan.segment)
 }
 
 /// The comment for a software generation.

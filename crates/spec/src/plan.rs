@@ -28,7 +28,9 @@ pub use layout::{Group, Layout};
 pub use lora::{Adapter, FrozenWeights, Lora, LoraTarget, LoraTargets, NF4_BYTES};
 pub use module_parts::module_parts;
 pub use names::Master;
-pub use open_settings::OpenSettings;
+pub use open_settings::{
+    BIASED_IMBALANCE, FORCED_IMBALANCE, OpenSettings, USUAL_IMBALANCE, default_imbalance,
+};
 pub use part_counts::expert_count;
 pub use placed::{HostPart, LayerTensor, Memory, Placed};
 pub use precision_preset::PrecisionPreset;
@@ -331,6 +333,13 @@ impl AttentionKernel {
 }
 
 impl Plan {
+    /// Load of the busiest rank of experts relative to the mean. Without expert parallelism each rank has all experts, so their imbalance
+    /// makes no rank wait. A capacity drops what exceeds it.
+    pub fn expert_load(&self) -> f64 {
+        let imbalance = if self.expert_parallel > 1 { self.expert_imbalance } else { 1.0 };
+        self.expert_capacity.map_or(imbalance, |capacity| imbalance.min(capacity))
+    }
+
     /// Gradient reductions of each parameter per step, as set by sharding.
     ///
     /// Sharded gradients (ZeRO-2) leave no room to accumulate a whole copy, so every micro-batch reduces its own. With interleaved stages,

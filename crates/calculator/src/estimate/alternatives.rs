@@ -29,8 +29,9 @@ const LITTLE: f64 = 0.005;
 
 /// All alternatives of a step of time `step` that change it.
 pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Vec<Alternative> {
-    let open = open_settings(costing, open).filter(|other| (other.total / step - 1.0).abs() > LITTLE);
-    open.into_iter().chain(hosts(costing, step)).collect()
+    let changes = |other: &Alternative| (other.total / step - 1.0).abs() > LITTLE;
+    let open = slower(costing, open).into_iter().chain(faster(costing, open)).filter(changes);
+    open.chain(hosts(costing, step)).collect()
 }
 
 /// The bounds of measured over predicted time, widened by the ratios `r` of alternative step times to the predicted one.
@@ -51,9 +52,15 @@ pub(super) fn widened((low, high): (f64, f64), ratios: &[f64]) -> (f64, f64) {
     (bound(low, -1.0), bound(high, 1.0))
 }
 
+/// The faster alternatives of open settings. `None` without one.
+fn faster(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
+    let total = time(&costing.relaid(&open.faster(costing.plan)?))?;
+    Some(Alternative { total, assumption: "with balanced experts".to_owned() })
+}
+
 /// The slower alternatives of open settings together. `None` without one.
-fn open_settings(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
-    let plan = open.slower(costing.plan, costing.model, costing.software)?;
+fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
+    let plan = open.slower(costing.plan, costing.software)?;
     let total = time(&costing.relaid(&plan))?;
     let changes = [
         (plan.overlap != costing.plan.overlap, "without the overlap that only recipes set".to_owned()),

@@ -399,8 +399,8 @@ fn feed_forward(
 /// Tokens processed by the experts of one rank: every token visits `top_k` experts, distributed evenly except for the imbalance.
 fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes) -> f64 {
     let tokens = sizes.tokens / sizes.tp * plan.expert_tensor_parallel.max(1) as f64;
-    let imbalance = plan.expert_imbalance.max(1.0);
-    let load = plan.expert_capacity.map_or(imbalance, |capacity| capacity.max(0.0));
+    // A capacity reserves its buffers, however few tokens arrive.
+    let load = plan.expert_capacity.map_or_else(|| plan.expert_load().max(1.0), |capacity| capacity.max(0.0));
     tokens * top_k * load
 }
 

@@ -7,7 +7,6 @@ use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
 use crate::work::{Dimension, Family};
 use railwright_spec::model::{Layer, MixtureOfExperts};
-use railwright_spec::plan::Plan;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
@@ -16,11 +15,6 @@ use railwright_step::Phase;
 /// none is processed twice.
 fn source_tokens(costing: &Costing<'_>) -> f64 {
     costing.tokens / costing.plan.tensor_parallel as f64
-}
-
-/// Tokens of the busiest expert relative to the mean, limited by the capacity.
-fn load(plan: &Plan) -> f64 {
-    plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c))
 }
 
 /// The collective that sends tokens to their experts and back.
@@ -46,7 +40,7 @@ fn format(costing: &Costing<'_>) -> DataType {
 /// Tokens processed by the experts of one rank, counted once per expert.
 pub(super) fn held(costing: &Costing<'_>, moe: &MixtureOfExperts) -> f64 {
     let plan = costing.plan;
-    source_tokens(costing) * moe.top_k as f64 * plan.expert_tensor_parallel as f64 * load(plan)
+    source_tokens(costing) * moe.top_k as f64 * plan.expert_tensor_parallel as f64 * plan.expert_load()
 }
 
 /// Width of dispatched tokens and of the experts' inputs: the hidden width, or a latent one.
@@ -123,7 +117,7 @@ pub(super) fn exchanges(
             let pair = [Some(Collective::AllGather), Some(Collective::ReduceScatter)];
             (pair, plan.expert_parallel as f64, 1.0)
         } else {
-            ([Some(dispatch(costing, moe)), None], moe.top_k as f64 * load(plan), 2.0)
+            ([Some(dispatch(costing, moe)), None], moe.top_k as f64 * plan.expert_load(), 2.0)
         };
         visit(Exchange {
             dimension: Dimension::Expert,

@@ -12,7 +12,7 @@ use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
     self, AttentionKernel, ContextKind, LoraTarget, LoraTargets, Master, Optimizer, Plan, PlanSpec,
-    PrecisionPreset, Schedule, Sharding,
+    PrecisionPreset, Schedule, Sharding, USUAL_IMBALANCE,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
@@ -171,7 +171,12 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         } else {
             is_recipe.then_some(generation.overlap.tensor && sequence_parallel)
         },
-        expert_imbalance: notes.contains("forced-balanced").then_some(1.0),
+        // Recipes are benchmarks with forced or random routing, unless they state otherwise.
+        expert_imbalance: if notes.contains("natural routing") {
+            Some(USUAL_IMBALANCE)
+        } else {
+            (notes.contains("forced-balanced") || is_recipe).then_some(1.0)
+        },
         overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
         overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
         attention_kernel: Some(attention_kernel(framework, &notes)),

@@ -7,6 +7,7 @@ use super::hybrid;
 use super::meaning::Filler;
 use crate::{RemarkKind, tokenizers};
 use railwright_spec::model::{Activation, NormKind, Position};
+use railwright_spec::plan::{BIASED_IMBALANCE, FORCED_IMBALANCE, USUAL_IMBALANCE};
 
 /// Reads the model; gives its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
@@ -289,8 +290,28 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
     };
     if let Some(factor) = f.arguments.number(capacity, f.draft).filter(|x| *x > 0.0) {
         f.set("plan.expert_capacity", &factor, capacity);
+    } else {
+        routing(f);
     }
     which_layers(f, layers);
+}
+
+/// Load of the busiest experts by the router: forced by a benchmark, balanced by a bias for each expert, or by an auxiliary loss.
+fn routing(f: &mut Filler<'_>) {
+    let kind = "moe_router_load_balancing_type";
+    let has_loss = f.arguments.get(kind).is_some_and(|types| {
+        types.values.iter().any(|name| name.trim_matches(['[', ']', '\'', '"', ',']).ends_with("aux_loss"))
+    });
+    let (name, imbalance) = if f.arguments.is_on("moe_router_force_load_balancing") {
+        ("moe_router_force_load_balancing", FORCED_IMBALANCE)
+    } else if f.arguments.is_on("moe_router_enable_expert_bias") {
+        ("moe_router_enable_expert_bias", BIASED_IMBALANCE)
+    } else if has_loss {
+        (kind, USUAL_IMBALANCE)
+    } else {
+        return;
+    };
+    f.set("plan.expert_imbalance", &imbalance, name);
 }
 
 /// Layers with experts: at an interval from the first, or a list.

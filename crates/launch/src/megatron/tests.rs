@@ -3,6 +3,7 @@
 mod generations;
 mod overlap;
 mod relatives;
+mod routing;
 
 use super::FlagsWriter;
 use crate::{Format, Launch, RemarkKind, Writer, testing};

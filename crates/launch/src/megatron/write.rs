@@ -219,7 +219,7 @@ fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> 
     );
     out.push_str("# Written by railwright. Add data, checkpoints, learning rate and logging.\n");
     let _ = writeln!(out, "# Not written, add if needed: {}.", not_carried(run).join(", "));
-    out.push_str(&annotation::write(plan, &run.cluster));
+    out.push_str(&annotation::write(plan, &run.model, &run.cluster));
     let is_fsdp = matches!(Sharded::of(run), Sharded::Torch | Sharded::Megatron);
     if choices::overlaps_experts(run) {
         out.push_str(

@@ -205,7 +205,7 @@ fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, Strin
          railwright_recipe.py`.\n\
          # Set data, checkpoints, tokenizer and learning rate.\n",
     );
-    out.push_str(&annotation::write(plan, &run.cluster));
+    out.push_str(&annotation::write(plan, &run.model, &run.cluster));
     let mut put = |line: &str| {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{line}");

@@ -5,6 +5,7 @@
 //! use it. Never overrides specified values, and does not validate the plan: see [`super::validate`].
 
 use super::degrees::{self, Degrees};
+use super::open_settings::default_imbalance;
 use super::precision_preset::PrecisionPreset;
 use super::{
     AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, PlanSpec, Precision, RankOrder,
@@ -112,7 +113,9 @@ impl PlanSpec {
             attention_kernel: self.attention_kernel.unwrap_or(AttentionKernel::Auto),
             software: software.id.clone(),
             dropout: self.dropout.unwrap_or(software.dropout),
-            expert_imbalance: self.expert_imbalance.unwrap_or(1.0),
+            expert_imbalance: self
+                .expert_imbalance
+                .unwrap_or_else(|| default_imbalance(model, self.expert_capacity)),
             expert_capacity: self.expert_capacity,
             document_length: self.document_length,
             document_length_cv: self.document_length_cv.unwrap_or(0.0),
