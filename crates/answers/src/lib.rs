@@ -62,7 +62,7 @@ pub use search::why_not::{Answer as WhyNotAnswer, Named};
 pub use search::{Impossible, MOST_SHOWN, Measure, SearchOptions, Searched, Shown, search};
 pub use searcher::{Effort, Found, Ran, Searcher};
 pub use setting::{Freed, Setting, plan_flags, quoted};
-pub use size::{SizeAnswer, SizeOptions, size};
+pub use size::{SizeAnswer, SizeOptions, budget, size};
 pub use solve::{Balanced, Recomputed, Solved, balance, recompute, spread};
 pub use texts::{NoTexts, Texts};
 pub use title::{describe, title};

@@ -16,7 +16,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
-use railwright_answers::{NetworkClasses, Question as _, Searcher, Setting, quoted};
+use railwright_answers::{NetworkClasses, Question as _, Searcher, Setting, budget, quoted};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
@@ -28,7 +28,7 @@ use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
 use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
-    Axes, Codesign, Found, Grid, Judging, NoPlan, Progress, answer, best_first, judge, usual_domains,
+    Axes, Codesign, Found, Grid, Judging, NoPlan, Point, Progress, answer, best_first, judge, usual_domains,
     usual_speeds,
 };
 use railwright_tuner::flows::idle_nics;
@@ -200,7 +200,12 @@ fn priced(
     chosen.extend(usual);
     let space = searcher.space(setting, &specified, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
-    let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
+    let mut grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
+    if let Some(text) = &arguments.budget {
+        let budget = budget(text)?;
+        let above = grid.within(budget, &scale_up_prices).map_err(|problem| problem.in_file("--budget"))?;
+        chosen.extend(too_expensive(&above, budget, &scale_up_prices));
+    }
     let mut classes = NetworkClasses::new(searcher, setting, &specified);
     // A plan that is invalid on every network is an input error, not a result.
     searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
@@ -231,6 +236,22 @@ fn priced(
         codesign.warnings.extend(warning.filter(|warning| !codesign.warnings.contains(warning)));
     }
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
+}
+
+/// Networks above the budget, in words.
+fn too_expensive(
+    above: &[Point],
+    budget: Dollars,
+    scale_up_prices: &BTreeMap<u64, Dollars>,
+) -> Option<String> {
+    let prices = above.iter().map(|point| point.price(scale_up_prices));
+    let least = prices.min_by(|a, b| a.get().total_cmp(&b.get()))?;
+    Some(format!(
+        "{} networks above {} are left out, the cheapest at {}",
+        human::whole(above.len() as u64),
+        human::dollars(budget),
+        human::dollars(least)
+    ))
 }
 
 /// The run with a machine, and the defaults chosen.
