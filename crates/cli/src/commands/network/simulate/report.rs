@@ -40,11 +40,16 @@ impl Answer for Simulated {
     fn document(&self, _: Terminal) -> Document {
         let simulation = &self.simulation;
         let mut document = Document::default();
+        // One hash seed is a draw; over several, the step is their median.
+        let (step_time, of) = match simulation.over_seeds {
+            Some(over) => (over.median, format!(", the median of {} hash seeds", over.seeds)),
+            None => (simulation.step_time, String::new()),
+        };
         document.verdict(format!(
-            "{} per step on {}: {} over the closed form",
-            human::seconds(simulation.step_time),
+            "{} per step on {}{of}: {} over the closed form",
+            human::seconds(step_time),
             simulation.topology,
-            human::percent(simulation.step_time / simulation.closed_form - 1.0)
+            human::percent(step_time / simulation.closed_form - 1.0)
         ));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
@@ -53,7 +58,7 @@ impl Answer for Simulated {
             format!("{} devices, routing {}", human::whole(simulation.devices), simulation.routing),
         );
         document.pairs(vec![
-            ("step time", Cell::seconds(simulation.step_time).toned(Tone::Strong)),
+            ("step time", Cell::seconds(step_time).toned(Tone::Strong)),
             ("over seeds", seeds(simulation).into()),
             ("closed form", Cell::seconds(simulation.closed_form)),
             ("broken", simulation.failed.join(", ").into()),
@@ -167,6 +172,13 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }));
     if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
         remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
+    }
+    if let Some(over) = &simulation.over_seeds {
+        remarks.push(Cell::from(format!(
+            "tables: of hash seed {}, with a step of {}",
+            over.first,
+            human::seconds(simulation.step_time)
+        )));
     }
     if simulation.dimensions.iter().any(|row| row.slowdown > CONGESTED) {
         remarks.push(Cell::new(
