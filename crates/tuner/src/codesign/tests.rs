@@ -316,9 +316,9 @@ fn a_budget_leaves_out_dearer_networks() {
     prices.sort_by(f64::total_cmp);
     let (least, most) = (prices[0], prices[prices.len() - 1]);
     let mut cheap = whole.clone();
-    let above = cheap.within(Dollars::new((least + most) / 2.0), &none).expect("some remain");
+    let half = least.midpoint(most);
+    let above = cheap.within(Dollars::new(half), &none).expect("some remain");
     assert!(!above.is_empty() && above.len() + cheap.points.len() == whole.points.len());
-    let half = (least + most) / 2.0;
     assert!(cheap.points.iter().all(|point| point.price(&none).get() <= half));
     assert!(above.iter().all(|point| point.price(&none).get() > half));
     // Every point has the cluster of before, and every class has a point.
