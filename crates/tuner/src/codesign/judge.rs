@@ -27,7 +27,7 @@ const FIRST: usize = 3;
 const MOST: usize = 48;
 
 /// Maximum number of simulated networks of the fronts without a price of the devices: no cost bounds their simulation.
-pub const MOST_UNPRICED: usize = 12;
+const MOST_UNPRICED: usize = 12;
 
 /// Error of flows relative to packets, as a share of the network's time: a fluid bound was 14% low against packets
 /// (`docs/concepts/flow-model.md`).

@@ -7,11 +7,8 @@ use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Dot, Scatter, Series, scatter};
 use railwright_spec::human;
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds};
-use railwright_tuner::codesign::{
-    Class, Codesign, MISSED, MISSED_BY_MERGING, MOST_UNPRICED, Row, Searched, Unsimulated,
-};
+use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched, Unsimulated};
 use serde::Serialize;
-use std::borrow::Cow;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -98,21 +95,19 @@ const fn word(why: Unsimulated) -> &'static str {
 }
 
 /// The same in a sentence.
-fn reason(why: Unsimulated) -> Cow<'static, str> {
-    Cow::Borrowed(match why {
+const fn reason(why: Unsimulated) -> &'static str {
+    match why {
         Unsimulated::CostsMore => {
             "a token costs more than on the cheapest simulated network, even with the lower bound of the step"
         }
         Unsimulated::NoDomainPrice => "the larger scale-up domains have no price (--scale-up-price)",
         Unsimulated::NoDevicePrice => {
-            return Cow::Owned(format!(
-                "without a device price, at most {MOST_UNPRICED} networks of the fronts are simulated"
-            ));
+            "without a device price, only a few networks of the fronts are simulated"
         }
         Unsimulated::TooMany => "too many networks may be the cheapest to simulate all",
         Unsimulated::Failed => "the simulation is impossible, see the warning",
         Unsimulated::Stopped => "stopped before its simulation",
-    })
+    }
 }
 
 impl Answered {

@@ -80,12 +80,14 @@ impl Answer for Simulated {
 fn seeds(simulation: &Simulation) -> String {
     simulation.over_seeds.map_or_else(String::new, |over| {
         format!(
-            "median {}, 90% within {}, from {} to {} over {} hash seeds",
+            "median {}, 90% within {}, from {} to {} over {} hash seeds; tables: of seed {}, {}",
             human::seconds(over.median),
             human::seconds(over.p90),
             human::seconds(over.least),
             human::seconds(over.most),
-            over.seeds
+            over.seeds,
+            over.first,
+            human::seconds(simulation.step_time)
         )
     })
 }
@@ -172,13 +174,6 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }));
     if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
         remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
-    }
-    if let Some(over) = &simulation.over_seeds {
-        remarks.push(Cell::from(format!(
-            "tables: of hash seed {}, with a step of {}",
-            over.first,
-            human::seconds(simulation.step_time)
-        )));
     }
     if simulation.dimensions.iter().any(|row| row.slowdown > CONGESTED) {
         remarks.push(Cell::new(
