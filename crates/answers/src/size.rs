@@ -263,7 +263,8 @@ fn deadline(text: &str) -> Result<Seconds, Problem> {
     }
 }
 
-fn budget(text: &str) -> Result<Dollars, Problem> {
+/// Reads a budget in dollars, such as `30M`.
+pub fn budget(text: &str) -> Result<Dollars, Problem> {
     let text = text.trim();
     let plain = text.trim_start_matches('$').trim().replace(',', "");
     let hint = "use dollars, as in `30M` or `250K`";

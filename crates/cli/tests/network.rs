@@ -295,6 +295,21 @@ fn the_next_command_of_a_design_runs() {
     assert!((-1e-9..1e-3).contains(&(there / here - 1.0)), "{command}: {here} {there}");
 }
 
+/// A budget leaves out dearer networks before the search, and a budget below all is an error.
+#[test]
+fn a_budget_of_a_design() {
+    let with = |budget: &'static str| [&DESIGN[..], &["--quiet", "--budget", budget]].concat();
+    let within = json(&[&with("100K")[..], &["--json"]].concat(), 0);
+    let rows = within["rows"].as_array().expect("rows");
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["dollars"].as_f64() <= Some(1e5)), "{within}");
+    let text = run(&with("100K")).stdout.replace("\n  ", " ");
+    assert!(text.contains("4 networks above $100,000 are left out, the cheapest at $230,384"), "{text}");
+    let none = run(&with("1000"));
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.contains("--budget: every network costs more than $1,000"), "{}", none.stderr);
+    assert!(none.stderr.contains("hint: the cheapest costs $66,912"), "{}", none.stderr);
+}
+
 #[test]
 fn a_design_is_the_same_at_any_number_of_threads() {
     let with =

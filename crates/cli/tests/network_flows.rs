@@ -1,6 +1,6 @@
 //! Tables of flows and fabrics from files: reports, and errors of invalid ones.
 
-use crate::support::{json, transcript};
+use crate::support::{json, run, transcript};
 
 const FLOWS: &str = "../../../../examples/networks/incast.csv";
 const FABRIC: &str = "../../../../examples/networks/two-leaves.dot";
@@ -80,7 +80,9 @@ fn every_flow_has_its_begin_and_end() {
     let table = std::fs::read_to_string(&ends).expect("a table");
     assert_eq!(table.lines().count(), 11);
     assert!(
-        table.starts_with("name,source,destination,bytes,begin_s,end_s,latest_end_s\nin1,1,0,1048576,0,")
+        table.starts_with(
+            "name,source,destination,bytes,begin_s,end_s,latest_end_s\nin1,gpu1,gpu0,1048576,0,"
+        )
     );
     std::fs::remove_dir_all(&folder).expect("removed");
 }
@@ -102,4 +104,19 @@ fn traces_are_written_and_simulated() {
     let played = played["makespan"].as_f64().expect("a time");
     let step = estimate["step_time"].as_f64().expect("a time");
     assert!(played < 1.02 * step && played > 0.75 * step, "{played} {step}");
+}
+
+/// Devices have the names of their file, and the headline over several hash seeds is their median.
+#[test]
+fn devices_of_a_fabric_have_their_names() {
+    let line =
+        ["network", "flows", FLOWS, "--fabric", FABRIC, "--routing", "ecmp", "--seeds", "16", "--quiet"];
+    let text = run(&line).stdout;
+    let words = |line: &str| line.split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert!(text.lines().any(|line| words(line) == ["in8", "gpu8", "gpu0"]), "{text}");
+    let answer = json(&[&line[..], &["--json"]].concat(), 0);
+    let median = answer["over_seeds"]["median"].as_f64().expect("a median");
+    let median = railwright_spec::human::seconds(railwright_spec::quantity::Seconds::new(median));
+    assert!(text.contains(&format!("take {median}, the median of 16 hash seeds;")), "{text}");
+    assert_eq!(answer["flows"][0]["source"], 1);
 }

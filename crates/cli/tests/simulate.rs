@@ -148,3 +148,18 @@ fn a_search_ranks_by_flows() {
         assert_eq!(output.code, 2, "{more:?}");
     }
 }
+
+/// One hash seed is a draw: the headline over several is their median, and the tables name their seed.
+#[test]
+fn a_step_over_seeds_is_their_median() {
+    let line = with(&["--topology", "clos", "--routing", "ecmp", "--seeds", "5", "--quiet"]);
+    let over = &json(&[&line[..], &["--json"]].concat(), 0)["over_seeds"];
+    let median = over["median"].as_f64().expect("a median");
+    let median = railwright_spec::human::seconds(railwright_spec::quantity::Seconds::new(median));
+    let text = run(&line).stdout;
+    let verdict = format!("{median} per step on clos, the median of 5 hash seeds: ");
+    assert!(text.starts_with(&verdict), "{text}");
+    assert!(text.contains(&format!("step time    {median}\n")), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("tables: of seed 0, "), "{text}");
+}

@@ -6,6 +6,7 @@
 //! A file contains one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each after its length as a
 //! varint (MLCommons Chakra, schema/protobuf/et_def.proto, version 1.0.0). Durations are whole microseconds.
 
+mod folder;
 mod program;
 mod read;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 mod wire;
 mod write;
 
+pub use folder::by_rank;
 pub use program::Program;
 pub use read::read;
 pub use write::{SCHEMA, write};

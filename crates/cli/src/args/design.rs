@@ -40,11 +40,20 @@ pub(crate) struct Design {
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Networks")]
     pub(crate) keys: Vec<String>,
     /// Override catalogue prices with a price list (repeatable)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Prices",
+        hide_short_help = true
+    )]
     pub(crate) prices: Vec<String>,
     /// Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable)
     #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices", hide_short_help = true)]
     pub(crate) scale_up_price: Vec<String>,
+    /// Maximum price of the network in dollars, such as `30M`
+    #[arg(long, value_name = "DOLLARS", help_heading = "Prices")]
+    pub(crate) budget: Option<String>,
     /// Depreciation period of network and devices, in years
     #[arg(
         long,

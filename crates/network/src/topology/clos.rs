@@ -369,11 +369,11 @@ impl Split {
         let mut uplinks: Vec<u64> = rounded.chain([(half as f64 / o) as u64]).collect();
         uplinks.dedup();
         uplinks.retain(|n| *n > 0 && *n < self.uplinks);
-        let of = |uplinks: u64| {
-            let down = request.whole((uplinks as f64 * o + 1e-9).floor() as u64);
-            Self { hosts: down * request.hosts_per_port, uplinks }
-        };
-        let fuller = (self.uplinks + 1..=half).filter(|_| request.server > 1);
+        let down = |uplinks: u64| request.whole((uplinks as f64 * o + 1e-9).floor() as u64);
+        let of = |uplinks: u64| Self { hosts: down(uplinks) * request.hosts_per_port, uplinks };
+        let taken = self.hosts.div_ceil(request.hosts_per_port) + request.backup_ports;
+        let most = half.min(request.radix.saturating_sub(taken));
+        let fuller = self.uplinks + 1..=if request.server > 1 { most } else { 0 };
         let fuller = fuller.map(|uplinks| Self { uplinks, ..*self });
         // If ports do not divide at the requested ratio, the split has less oversubscription.
         let holds_server = |split: &Self| split.hosts >= request.server.min(self.hosts);

@@ -1,6 +1,6 @@
 //! Any parameters: a design is rejected with a reason, or it is counted, drawn, built and routed without contradiction.
 
-use super::{Counts, DesignSpec, Detail, Forwarding, Kind, Layer, Routing, Topology, svg};
+use super::{Counts, DesignSpec, Detail, Fabric, Forwarding, Kind, Layer, Routing, Topology, svg};
 use crate::bill::{bill, prices::Prices};
 use crate::failures::classes;
 use proptest::prelude::*;
@@ -81,6 +81,36 @@ fn holds_together(counts: &Counts) {
     for layer in &counts.layers {
         assert!(layer.cables > 0 && layer.transceivers <= 2 * layer.cables, "{counts:?}");
     }
+}
+
+/// Leaves of whole servers, with more uplinks than the oversubscription needs: devices and uplinks have a port each.
+#[test]
+fn a_leaf_has_a_port_for_each_device_and_uplink() {
+    let mut built = 0;
+    for (kind, radix) in
+        [Kind::Clos, Kind::MultiPlane].into_iter().flat_map(|kind| [40, 48, 64, 128, 144].map(|r| (kind, r)))
+    {
+        for (domain, over) in
+            [2, 8, 16].into_iter().flat_map(|domain| [1.25, 1.5, 2.0, 3.0, 4.0].map(|o| (domain, o)))
+        {
+            for domains in [40, 161, 265, 289] {
+                let spec = DesignSpec {
+                    leaf_oversubscription: Some(over),
+                    ..DesignSpec::of(kind, domains * domain, domain, radix)
+                };
+                let Ok(design) = spec.resolve() else { continue };
+                holds_together(&design.counts());
+                let Fabric::Clos(clos) = &design.fabric else { continue };
+                let down = clos.clos.hosts_per_leaf.div_ceil(clos.hosts_per_port);
+                assert!(
+                    clos.clos.tiers == 1 || down + clos.clos.leaf_uplinks <= design.ports_per_switch,
+                    "{spec:?}"
+                );
+                built += 1;
+            }
+        }
+    }
+    assert!(built > 400, "{built}");
 }
 
 proptest! {

@@ -80,18 +80,19 @@ impl Exchange {
         }
         let bytes = self.bytes.get();
         match self.kind {
-            CollectiveKind::AllReduce => self.rotate(members, domain, 2.0 * bytes, flow),
+            CollectiveKind::AllReduce => rotate(self.algorithm, members, domain, 2.0 * bytes, flow),
             CollectiveKind::AllGather | CollectiveKind::ReduceScatter => {
-                self.rotate(members, domain, bytes, flow);
+                rotate(self.algorithm, members, domain, bytes, flow);
             }
             CollectiveKind::AllToAll => self.all_to_all(members, domain, bytes, flow),
             CollectiveKind::Send | CollectiveKind::Receive if self.algorithm == Algorithm::Ring => {
                 ring(members, bytes, flow);
             }
             CollectiveKind::Send | CollectiveKind::Receive => flow(members[0], members[1], bytes),
-            // Passed from member to member.
-            CollectiveKind::Broadcast => chain(members.iter(), bytes, flow),
-            CollectiveKind::Reduce => chain(members.iter().rev(), bytes, flow),
+            CollectiveKind::Broadcast => from_root(members, domain, bytes, flow),
+            CollectiveKind::Reduce => {
+                from_root(members, domain, bytes, &mut |from, to, bytes| flow(to, from, bytes));
+            }
             CollectiveKind::Barrier => {}
         }
     }
@@ -141,50 +142,6 @@ impl Exchange {
         Some(volume * self.bytes.get() / self.groups.members.extent as f64)
     }
 
-    /// Gathers and reductions. Each member sends `V (n - 1) / n` in total for every algorithm, except for the
-    /// shares of the two-level one.
-    fn rotate(&self, members: &[u32], domain: u64, volume: f64, flow: &mut impl FnMut(u32, u32, f64)) {
-        let n = members.len() as f64;
-        if self.algorithm == Algorithm::Direct {
-            return direct(members, volume / n, flow);
-        }
-        let laid = laid(members, domain);
-        let members = laid.as_deref().unwrap_or(members);
-        let Some(local) = in_domains(members, domain) else {
-            let all = volume * (n - 1.0) / n;
-            return rings::uneven(members, domain, &mut |from, to, share| flow(from, to, share * all));
-        };
-        let domains = members.len() / local;
-        let (l, d) = (local as f64, domains as f64);
-        let (near, far) = match self.algorithm {
-            // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D - 1) / n.
-            Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
-            // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
-            _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),
-            _ => (volume * (n - 1.0) / n, 0.0),
-        };
-        let hierarchical = self.algorithm == Algorithm::Hierarchical;
-        for (index, block) in members.chunks_exact(local).enumerate() {
-            if local > 1 {
-                let turn = if hierarchical { Turn::On } else { Turn::of(index, domains, local) };
-                for (steps, times) in turn.edges(local).into_iter().filter(|(_, times)| *times > 0.0) {
-                    for (place, member) in block.iter().enumerate() {
-                        flow(*member, block[(place + steps) % local], near * times);
-                    }
-                }
-            }
-            if domains > 1 {
-                let after = (index + 1) % domains * local;
-                // Two rings through an odd number of domains close from an end to a beginning, with an offset of one position.
-                let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local == 2;
-                for (place, member) in block.iter().enumerate() {
-                    let next = if is_skewed { (place + 1) % local } else { place };
-                    flow(*member, members[after + next], far);
-                }
-            }
-        }
-    }
-
     /// Each member has `S / n` for each.
     fn all_to_all(&self, members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
         let n = members.len() as f64;
@@ -211,6 +168,67 @@ impl Exchange {
             }
         }
     }
+}
+
+/// Gathers and reductions. Each member sends `V (n - 1) / n` in total for every algorithm, except for the
+/// shares of the two-level one.
+fn rotate(
+    algorithm: Algorithm,
+    members: &[u32],
+    domain: u64,
+    volume: f64,
+    flow: &mut impl FnMut(u32, u32, f64),
+) {
+    let n = members.len() as f64;
+    if algorithm == Algorithm::Direct {
+        return direct(members, volume / n, flow);
+    }
+    let laid = laid(members, domain);
+    let members = laid.as_deref().unwrap_or(members);
+    let Some(local) = in_domains(members, domain) else {
+        let all = volume * (n - 1.0) / n;
+        return rings::uneven(members, domain, &mut |from, to, share| flow(from, to, share * all));
+    };
+    let domains = members.len() / local;
+    let (l, d) = (local as f64, domains as f64);
+    let (near, far) = match algorithm {
+        // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D - 1) / n.
+        Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
+        // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
+        _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),
+        _ => (volume * (n - 1.0) / n, 0.0),
+    };
+    let hierarchical = algorithm == Algorithm::Hierarchical;
+    for (index, block) in members.chunks_exact(local).enumerate() {
+        if local > 1 {
+            let turn = if hierarchical { Turn::On } else { Turn::of(index, domains, local) };
+            for (steps, times) in turn.edges(local).into_iter().filter(|(_, times)| *times > 0.0) {
+                for (place, member) in block.iter().enumerate() {
+                    flow(*member, block[(place + steps) % local], near * times);
+                }
+            }
+        }
+        if domains > 1 {
+            let after = (index + 1) % domains * local;
+            // Two rings through an odd number of domains close from an end to a beginning, with an offset of one position.
+            let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local == 2;
+            for (place, member) in block.iter().enumerate() {
+                let next = if is_skewed { (place + 1) % local } else { place };
+                flow(*member, members[after + next], far);
+            }
+        }
+    }
+}
+
+/// A message of `S` bytes from the first member to all others, on the rings of a gather. Each of `L` rings carries `S / L` and is cut before
+/// the root, which receives nothing; a gather of `V` has `V (n - 1) / n` on its rings.
+fn from_root(members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
+    let (n, root) = (members.len() as f64, members[0]);
+    rotate(Algorithm::Ring, members, domain, bytes * n / (n - 1.0), &mut |from, to, bytes| {
+        if to != root {
+            flow(from, to, bytes);
+        }
+    });
 }
 
 /// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 / places)^copies) / copies`.
@@ -310,16 +328,6 @@ fn direct(members: &[u32], bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
     }
 }
 
-fn chain<'a>(members: impl Iterator<Item = &'a u32>, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
-    let mut last = None;
-    for member in members {
-        if let Some(last) = last {
-            flow(last, *member, bytes);
-        }
-        last = Some(*member);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Groups;
@@ -372,6 +380,32 @@ mod tests {
         };
         assert_eq!(aside(&members[..6]), 2);
         assert_eq!((aside(&(0..12).collect::<Vec<_>>()), aside(&[0, 1, 2, 4, 5, 6, 8, 9, 10])), (0, 0));
+    }
+
+    /// NCCL's broadcast and reduce use the rings of its gathers, one through each NIC of a domain.
+    #[test]
+    fn a_broadcast_leaves_by_every_nic_of_a_domain() {
+        let members: Vec<u32> = (0..12).collect();
+        let gather = matrix(&exchange(CollectiveKind::AllGather, Algorithm::Ring), &members, 4);
+        let sent = matrix(&exchange(CollectiveKind::Broadcast, Algorithm::Ring), &members, 4);
+        let reduced = matrix(&exchange(CollectiveKind::Reduce, Algorithm::Ring), &members, 4);
+        // The same pairs, except into the root, and a quarter of the message through each NIC.
+        assert!(gather.keys().filter(|(_, to)| *to != 0).all(|pair| sent.contains_key(pair)), "{sent:?}");
+        assert!(sent.keys().all(|pair| gather.contains_key(pair) && pair.1 != 0), "{sent:?}");
+        let across = sent.iter().filter(|((from, to), _)| from / 4 != to / 4);
+        assert!(
+            across.clone().count() == 11 && across.clone().all(|(_, bytes)| *bytes == 840.0 / 4.0),
+            "{sent:?}"
+        );
+        for member in &members[1..] {
+            let received: f64 = sent.iter().filter(|((_, to), _)| to == member).map(|(_, bytes)| bytes).sum();
+            assert!((received - 840.0).abs() < 1e-9, "{member} {received}");
+        }
+        assert!(
+            sent.iter().all(|((from, to), bytes)| reduced.get(&(*to, *from)) == Some(bytes)),
+            "{reduced:?}"
+        );
+        assert_eq!(reduced.len(), sent.len());
     }
 
     #[test]

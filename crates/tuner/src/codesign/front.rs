@@ -11,7 +11,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds, Watts};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The best plan of a class.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,9 +166,9 @@ pub fn answer(
         .map(|point| {
             let best = found.get(point.class).and_then(|found| found.as_ref().ok());
             let domain = point.design.domain.size;
-            let devices = point.design.devices as f64;
+            let price = point.price(&scale_up_prices);
             let mut bill = point.bill;
-            bill.total += scale_up_prices.get(&domain).map_or(Dollars::ZERO, |price| *price * devices);
+            bill.total = price;
             for warning in &bill.warnings {
                 if !warnings.contains(warning) {
                     warnings.push(warning.clone());
@@ -246,17 +246,19 @@ fn sizes(rows: &[Row]) -> Vec<u64> {
 /// Coordinates of a front: seconds, dollars, watts, and the domain size.
 type Figures = (f64, f64, f64, u64);
 
+fn figures(row: &Row, time: Seconds, compares_power: bool) -> Figures {
+    let watts = row.watts.filter(|_| compares_power).map_or(0.0, Watts::get);
+    (time.get(), row.dollars.get(), watts, row.domain)
+}
+
 /// Relative difference of steps that counts as equal: predictions are far coarser.
 const TIE: f64 = 1e-4;
 
 /// Marks the fronts. If the power of one design is unknown, none is compared by power. An unknown value is not 0, and a front that mixes
 /// comparisons by two and by three figures has no order.
 fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
-    let watts = |row: &Row| row.watts.filter(|_| compares_power).map_or(0.0, Watts::get);
-    let figures: Vec<Option<Figures>> = rows
-        .iter()
-        .map(|row| row.step_time.map(|time| (time.get(), row.dollars.get(), watts(row), row.domain)))
-        .collect();
+    let figures: Vec<Option<Figures>> =
+        rows.iter().map(|row| row.step_time.map(|time| figures(row, time, compares_power))).collect();
     for index in front(&figures, true) {
         rows[index].on_front = true;
     }
@@ -264,6 +266,34 @@ fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
         for index in front(&figures, false) {
             rows[index].on_whole_front = true;
         }
+    }
+}
+
+/// Marks the fronts again after simulation. In a domain size with simulated networks, the front is theirs, by simulated steps: a step in
+/// closed form has no congestion and cannot be compared with them. Over all sizes, only simulated networks are compared.
+pub(super) fn mark_simulated(answer: &mut Codesign) {
+    let simulated: BTreeSet<u64> =
+        answer.rows.iter().filter(|row| row.simulated.is_some()).map(|row| row.domain).collect();
+    if simulated.is_empty() {
+        return;
+    }
+    let compares_power = answer.compares_power;
+    let of = |row: &Row, time: Option<Seconds>| time.map(|time| figures(row, time, compares_power));
+    let own: Vec<Option<Figures>> = answer
+        .rows
+        .iter()
+        .map(|row| {
+            let closed = row.step_time.filter(|_| !simulated.contains(&row.domain));
+            of(row, row.simulated.as_ref().map(|one| one.step_time).or(closed))
+        })
+        .collect();
+    let across: Vec<Option<Figures>> =
+        answer.rows.iter().map(|row| of(row, row.simulated.as_ref().map(|one| one.step_time))).collect();
+    let is_across = answer.unpriced_domains.is_empty();
+    let (own, across) = (front(&own, true), if is_across { front(&across, false) } else { Vec::new() });
+    for (index, row) in answer.rows.iter_mut().enumerate() {
+        row.on_front = own.contains(&index);
+        row.on_whole_front = across.contains(&index);
     }
 }
 

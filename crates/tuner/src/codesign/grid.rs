@@ -8,9 +8,11 @@ use railwright_network::bill::prices::Prices;
 use railwright_network::bill::{Bill, bill};
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::BytesPerSecond;
+use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Default domain sizes: available or announced ones, and doublings between.
 pub const DOMAINS: [u64; 10] = [8, 16, 32, 64, 72, 128, 144, 256, 288, 576];
@@ -80,6 +82,14 @@ pub struct Point {
     pub class: usize,
 }
 
+impl Point {
+    /// Dollars of the network, and of the devices' parts of larger scale-up domains as far as those have a price.
+    pub fn price(&self, scale_up_prices: &BTreeMap<u64, Dollars>) -> Dollars {
+        let of_domain = scale_up_prices.get(&self.design.domain.size).copied().unwrap_or(Dollars::ZERO);
+        self.bill.total + of_domain * self.design.devices as f64
+    }
+}
+
 /// A combination that cannot be built.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -137,6 +147,37 @@ impl Grid {
             (true, Some(first)) => Err(first.problem.clone()),
             _ => Ok(grid),
         }
+    }
+
+    /// Removes networks above a price, which includes larger scale-up domains as far as those have one. Returns those that were removed, in
+    /// the order of the axes. Fails if none remains.
+    pub fn within(
+        &mut self,
+        budget: Dollars,
+        scale_up_prices: &BTreeMap<u64, Dollars>,
+    ) -> Result<Vec<Point>, Problem> {
+        let (kept, above): (Vec<Point>, Vec<Point>) =
+            self.points.drain(..).partition(|point| point.price(scale_up_prices) <= budget);
+        let least =
+            above.iter().map(|point| point.price(scale_up_prices).get()).fold(f64::INFINITY, f64::min);
+        if kept.is_empty() {
+            let problem = Problem::new(format!("every network costs more than {}", human::dollars(budget)));
+            return Err(problem.hint(format!("the cheapest costs {}", human::dollars(Dollars::new(least)))));
+        }
+        self.points = kept;
+        // Classes without a network need no search.
+        let classes = std::mem::take(&mut self.classes);
+        for (index, class) in classes.into_iter().enumerate() {
+            let own = self.points.iter_mut().filter(|point| point.class == index);
+            let mut is_used = false;
+            for point in own {
+                (point.class, is_used) = (self.classes.len(), true);
+            }
+            if is_used {
+                self.classes.push(class);
+            }
+        }
+        Ok(above)
     }
 
     fn add(

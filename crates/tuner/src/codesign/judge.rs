@@ -7,7 +7,7 @@
 //! the search: each network keeps its best plan in closed form.
 
 use super::fabric::{step_time, unblocked_on};
-use super::front::{Codesign, Found, NoPlan, Row};
+use super::front::{Codesign, Found, NoPlan, Row, mark_simulated};
 use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
@@ -151,6 +151,17 @@ pub fn judge(
     workers: &impl Workers,
     watch: Progress<'_>,
 ) -> ControlFlow<()> {
+    let judged = simulate_candidates(answer, asked, workers, watch);
+    mark_simulated(answer);
+    judged
+}
+
+fn simulate_candidates(
+    answer: &mut Codesign,
+    asked: &Judging<'_>,
+    workers: &impl Workers,
+    watch: Progress<'_>,
+) -> ControlFlow<()> {
     for row in &mut answer.rows {
         row.cheapest_token = false;
         row.unsimulated = row.step_time.map(|_| Unsimulated::Stopped);
@@ -241,10 +252,10 @@ fn explain(answer: &mut Codesign, left_out: &[usize]) {
         if row.unsimulated != Some(Unsimulated::Stopped) {
             continue;
         }
-        row.unsimulated = Some(if answer.unpriced_domains.contains(&row.domain) {
-            Unsimulated::NoDomainPrice
-        } else if closed_cost(row).is_none() {
+        row.unsimulated = Some(if closed_cost(row).is_none() {
             Unsimulated::NoDevicePrice
+        } else if answer.unpriced_domains.contains(&row.domain) {
+            Unsimulated::NoDomainPrice
         } else if left_out.contains(&index) {
             Unsimulated::TooMany
         } else {

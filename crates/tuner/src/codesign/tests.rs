@@ -11,7 +11,7 @@ use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{Model, by_name};
 use railwright_spec::plan::{ContextKind, Plan, PlanSpec};
-use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
+use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds, Watts};
 use std::collections::BTreeMap;
 
 fn machine(devices: u64) -> Cluster {
@@ -258,6 +258,86 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let layouts = vec![String::new(); found.len()];
     let known = answer(grid, &found, layouts, &site(), BTreeMap::from([(64, Dollars::ZERO)]), 8);
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
+}
+
+/// A network that the closed form has as equal to a dearer one is slower in simulation: both are then on the front.
+#[test]
+fn fronts_are_those_of_simulated_steps() {
+    let model = by_name("llama-3-70b").expect("known");
+    let grid = grid(&[Kind::Clos], &model, &PlanSpec::default());
+    let found: Vec<Result<Found, NoPlan>> = grid
+        .classes
+        .iter()
+        .map(|cluster| {
+            let plan = plan(&model, cluster, 8, 1024);
+            let time = Seconds::new(10.0);
+            let (step_time, fresh_step_time) = (time, time);
+            Ok(Found { plan, step_time, fresh_step_time, tokens_per_second: 1e5, network_share: 0.1 })
+        })
+        .collect();
+    let layouts = vec![String::new(); found.len()];
+    let mut answered = answer(grid, &found, layouts, &site(), BTreeMap::from([(64, Dollars::ZERO)]), 8);
+    let front = |answered: &Codesign, domain: u64| -> Vec<(f64, f64)> {
+        let of = answered.rows.iter().filter(|row| row.on_front && row.domain == domain);
+        of.map(|row| (row.oversubscription, row.speed.get() * 8e-9)).collect()
+    };
+    // Equal steps: the cheapest alone.
+    assert_eq!(front(&answered, 8), [(2.0, 200.0)]);
+    super::front::mark_simulated(&mut answered);
+    assert_eq!(front(&answered, 8), [(2.0, 200.0)], "without a simulated network nothing changes");
+    for row in answered.rows.iter_mut().filter(|row| row.domain == 8 && row.speed.get() > 3e10) {
+        let step_time = Seconds::new(10.0 + row.oversubscription);
+        let [step_low, step_high] = [step_time; 2];
+        row.simulated = Some(Simulated {
+            routing: "spray",
+            step_time,
+            is_merged: false,
+            step_low,
+            step_high,
+            cost: None,
+        });
+    }
+    super::front::mark_simulated(&mut answered);
+    assert_eq!(
+        front(&answered, 8),
+        [(1.0, 400.0), (2.0, 400.0)],
+        "networks without simulation are on no front"
+    );
+    assert_eq!(front(&answered, 64), [(2.0, 200.0)], "in closed form, without a simulated one of this size");
+    assert!(answered.rows.iter().all(|row| !row.on_whole_front || row.simulated.is_some()));
+}
+
+#[test]
+fn a_budget_leaves_out_dearer_networks() {
+    let model = by_name("llama-3-70b").expect("known");
+    let whole = grid(&[Kind::Clos, Kind::RailOnly], &model, &PlanSpec::default());
+    let none = BTreeMap::new();
+    let mut prices: Vec<f64> = whole.points.iter().map(|point| point.price(&none).get()).collect();
+    prices.sort_by(f64::total_cmp);
+    let (least, most) = (prices[0], prices[prices.len() - 1]);
+    let mut cheap = whole.clone();
+    let half = least.midpoint(most);
+    let above = cheap.within(Dollars::new(half), &none).expect("some remain");
+    assert!(!above.is_empty() && above.len() + cheap.points.len() == whole.points.len());
+    assert!(cheap.points.iter().all(|point| point.price(&none).get() <= half));
+    assert!(above.iter().all(|point| point.price(&none).get() > half));
+    // Every point has the cluster of before, and every class has a point.
+    for point in &cheap.points {
+        let before = whole.points.iter().find(|other| other.design == point.design).expect("the same");
+        assert_eq!(cheap.classes[point.class], whole.classes[before.class]);
+    }
+    assert!((0..cheap.classes.len()).all(|class| cheap.points.iter().any(|point| point.class == class)));
+    // The part of larger domains counts.
+    let dear = BTreeMap::from([(64, Dollars::new(most))]);
+    assert!(
+        whole.clone().within(Dollars::new(most), &dear).expect("domains of 8").iter().all(|point| point
+            .design
+            .domain
+            .size
+            == 64)
+    );
+    let refused = whole.clone().within(Dollars::new(least / 2.0), &none).expect_err("none");
+    assert!(refused.message.starts_with("every network costs more than"), "{refused:?}");
 }
 
 /// The simulation of an oversubscribed tree decides, not its closed form; within the intervals there is no winner.

@@ -16,19 +16,20 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
-use railwright_answers::{NetworkClasses, Question as _, Searcher, Setting, quoted};
+use railwright_answers::{
+    NetworkClasses, Question as _, Searcher, Setting, budget, network_plan, quoted, scale_up_prices,
+};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
-use railwright_spec::plan::{PlanSpec, Segment, default_batch, divisible_batch};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
 use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
-    Axes, Codesign, Found, Grid, Judging, NoPlan, Progress, answer, best_first, judge, usual_domains,
+    Axes, Codesign, Found, Grid, Judging, NoPlan, Point, Progress, answer, best_first, judge, usual_domains,
     usual_speeds,
 };
 use railwright_tuner::flows::idle_nics;
@@ -188,19 +189,24 @@ fn priced(
     (searcher, watch): (&Searcher<'_>, &dyn Fn(usize, usize)),
 ) -> Result<Priced, Failure> {
     let prices = prices(arguments)?;
-    let scale_up_prices = scale_up_prices(arguments)?;
+    let scale_up_prices = scale_up_prices(&arguments.scale_up_price)?;
     if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
         let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
         return Err(problem.in_file("--years").into());
     }
     let (axes, limits) = axes(arguments, &setting.run.cluster)?;
     let machine = &setting.run.cluster;
-    let (specified, mut chosen) = plan_of(asked, setting);
+    let (specified, mut chosen) = network_plan(asked, setting);
     chosen.extend(limits);
     chosen.extend(usual);
     let space = searcher.space(setting, &specified, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
-    let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
+    let mut grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
+    if let Some(text) = &arguments.budget {
+        let budget = budget(text)?;
+        let above = grid.within(budget, &scale_up_prices).map_err(|problem| problem.in_file("--budget"))?;
+        chosen.extend(too_expensive(&above, budget, &scale_up_prices));
+    }
     let mut classes = NetworkClasses::new(searcher, setting, &specified);
     // A plan that is invalid on every network is an input error, not a result.
     searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
@@ -231,6 +237,22 @@ fn priced(
         codesign.warnings.extend(warning.filter(|warning| !codesign.warnings.contains(warning)));
     }
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
+}
+
+/// Networks above the budget, in words.
+fn too_expensive(
+    above: &[Point],
+    budget: Dollars,
+    scale_up_prices: &BTreeMap<u64, Dollars>,
+) -> Option<String> {
+    let prices = above.iter().map(|point| point.price(scale_up_prices));
+    let least = prices.min_by(|a, b| a.get().total_cmp(&b.get()))?;
+    Some(format!(
+        "{} networks above {} are left out, the cheapest at {}",
+        human::whole(above.len() as u64),
+        human::dollars(budget),
+        human::dollars(least)
+    ))
 }
 
 /// The run with a machine, and the defaults chosen.
@@ -275,29 +297,6 @@ fn title(run: &Run) -> String {
     format!("{} on {} x {}", run.model.name, human::whole(run.cluster.devices), run.cluster.accelerator.name)
 }
 
-/// The plan settings, with a batch; and the defaults.
-fn plan_of(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
-    // Networks consist of whole domains.
-    let mut specified = asked.specified();
-    specified.segment.get_or_insert(Segment::Whole);
-    let mut chosen = Vec::new();
-    let length = asked.sequence_length();
-    if specified.sequence_length.is_none() {
-        chosen.push(format!("sequences of {} tokens", human::whole(length)));
-    }
-    let devices = setting.run.cluster.devices;
-    let sequences = match (specified.global_batch, specified.batch_tokens) {
-        (Some(_), _) => specified.global_batch,
-        (None, Some(tokens)) => Some(divisible_batch(tokens.0, length, devices)),
-        (None, None) if specified.micro_batches.is_some() => None,
-        (None, None) => Some(default_batch(asked.published(), length, devices)),
-    };
-    if let (Some(sequences), None) = (sequences, specified.global_batch) {
-        chosen.push(format!("global batch {}", human::whole(sequences)));
-    }
-    (PlanSpec { global_batch: sequences, batch_tokens: None, ..specified }, chosen)
-}
-
 fn prices(arguments: &Design) -> Result<Prices, Problem> {
     let mut prices = Prices::catalogue()?;
     for path in &arguments.prices {
@@ -305,24 +304,6 @@ fn prices(arguments: &Design) -> Result<Prices, Problem> {
         prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
     }
     Ok(prices)
-}
-
-fn scale_up_prices(arguments: &Design) -> Result<BTreeMap<u64, Dollars>, Problem> {
-    let mut list = BTreeMap::new();
-    for text in &arguments.scale_up_price {
-        let read = text.split_once('=').and_then(|(size, price)| {
-            let size = size.trim().parse::<u64>().ok().filter(|n| *n > 0)?;
-            let price = price.trim().trim_start_matches('$').parse::<f64>().ok()?;
-            (0.0..=1e9).contains(&price).then_some((size, Dollars::new(price)))
-        });
-        let Some((size, price)) = read else {
-            let problem =
-                Problem::new(format!("`{}` is not the price of a domain size", human::shorten(text)));
-            return Err(problem.in_file("--scale-up-price").hint("use `72=3000`: dollars per device"));
-        };
-        list.insert(size, price);
-    }
-    Ok(list)
 }
 
 /// The varied settings, and the usual values that are left out with the reason.

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &FlowsOn, printer: &Printer) -> Result<Outcome, Fai
     };
     watching.finish();
     if let Some(path) = &arguments.ends {
-        printer.data(&ends(&answered.flows), Some(path))?;
+        printer.data(&ends(&answered), Some(path))?;
     }
     printer.warnings(&answered.warnings);
     printer.answer(&answered, &arguments.output)?;
@@ -75,6 +75,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
         let layers = with_pairs(&routes, layers, &outcome);
         return Ok(Answered {
             next: next(arguments, network),
+            device_names: fabric.devices.clone(),
             ..answered(network, chosen, makespans, layers, flows)
         });
     }
@@ -138,7 +139,19 @@ fn answered(
         chosen.push(format!("no bounds for flows behind congested receivers (more than {MOST_HELD} flows)"));
     }
     let (next, warnings) = (String::new(), Vec::new());
-    Answered { network: name, routing, devices, chosen, makespans, layers, flows, next, warnings }
+    let device_names = Vec::new();
+    Answered {
+        network: name,
+        routing,
+        devices,
+        device_names,
+        chosen,
+        makespans,
+        layers,
+        flows,
+        next,
+        warnings,
+    }
 }
 
 fn table(
@@ -240,15 +253,15 @@ fn shown(flow: &Listed, interval: &Interval, latest: Option<Seconds>) -> Shown {
     }
 }
 
-/// Every flow as CSV, seconds and bytes.
-fn ends(flows: &[Shown]) -> String {
+/// Every flow as CSV, seconds and bytes, with the devices as their file names them.
+fn ends(answered: &Answered) -> String {
     let header =
         ["name", "source", "destination", "bytes", "begin_s", "end_s", "latest_end_s"].map(str::to_owned);
-    let rows = flows.iter().map(|flow| {
+    let rows = answered.flows.iter().map(|flow| {
         vec![
             flow.name.clone(),
-            flow.source.to_string(),
-            flow.destination.to_string(),
+            answered.device(flow.source),
+            answered.device(flow.destination),
             flow.bytes.get().to_string(),
             flow.begin.get().to_string(),
             flow.end.get().to_string(),

@@ -77,6 +77,11 @@ fn name(row: &Row) -> String {
     }
 }
 
+/// The simulated step; that of the closed form without a simulation.
+fn step_of(row: &Row) -> Option<Seconds> {
+    row.simulated.as_ref().map(|one| one.step_time).or(row.step_time)
+}
+
 /// Why a network has no simulated step, in place of one.
 const fn word(why: Unsimulated) -> &'static str {
     match why {
@@ -96,7 +101,9 @@ const fn reason(why: Unsimulated) -> &'static str {
             "a token costs more than on the cheapest simulated network, even with the lower bound of the step"
         }
         Unsimulated::NoDomainPrice => "the larger scale-up domains have no price (--scale-up-price)",
-        Unsimulated::NoDevicePrice => "without a device price, only networks of the fronts are simulated",
+        Unsimulated::NoDevicePrice => {
+            "without a device price, only a few networks of the fronts are simulated"
+        }
         Unsimulated::TooMany => "too many networks may be the cheapest to simulate all",
         Unsimulated::Failed => "the simulation is impossible, see the warning",
         Unsimulated::Stopped => "stopped before its simulation",
@@ -117,7 +124,7 @@ impl Answered {
             .map(|(_, row)| row)
             .collect();
         // Within a domain size the fastest first.
-        let time = |row: &Row| row.step_time.map_or(f64::INFINITY, Seconds::get);
+        let time = |row: &Row| step_of(row).map_or(f64::INFINITY, Seconds::get);
         shown.sort_by(|a, b| {
             let by_time = time(a).total_cmp(&time(b));
             a.domain.cmp(&b.domain).then(by_time).then(a.dollars.get().total_cmp(&b.dollars.get()))
@@ -314,10 +321,17 @@ impl Answered {
             } else {
                 "step time and dollars"
             };
-            let others =
-                if self.not_searched() == 0 { "no other network" } else { "no other searched network" };
+            let has_simulated = self.codesign.rows.iter().any(|row| row.simulated.is_some());
+            let others = match (has_simulated, self.not_searched()) {
+                (true, _) => "no other simulated network",
+                (false, 0) => "no other network",
+                (false, _) => "no other searched network",
+            };
+            let where_none =
+                if has_simulated { "; in closed form where none of a size is simulated" } else { "" };
             remarks.push(Cell::from(format!(
-                "fronts are within a domain size: {others} of that size is at least as good in {axes}"
+                "fronts are within a domain size: {others} of that size is at least as good in \
+                 {axes}{where_none}"
             )));
         } else {
             remarks.push(Cell::from(format!(
@@ -346,16 +360,17 @@ impl Answered {
 pub(super) fn picture(answered: &Answered) -> String {
     let mut series: Vec<(u64, Vec<Dot>)> = Vec::new();
     for row in &answered.codesign.rows {
-        let Some(time) = row.step_time else { continue };
+        let Some(time) = step_of(row) else { continue };
         let dot = Dot {
             x: row.dollars.get() / 1e6,
             y: time.get(),
             name: format!(
-                "{} at {}, domains of {}: {}, {}",
+                "{} at {}, domains of {}: {}{}, {}",
                 name(row),
                 gigabits(row.speed),
                 row.domain,
                 human::seconds(time),
+                if row.simulated.is_some() { "" } else { " in closed form" },
                 human::dollars(row.dollars)
             ),
             matters: row.on_front,

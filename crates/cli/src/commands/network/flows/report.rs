@@ -15,6 +15,8 @@ pub(crate) struct Answered {
     pub(super) network: String,
     pub(super) routing: &'static str,
     pub(super) devices: u32,
+    /// Names of the devices in the file of a fabric; empty on a design, whose devices are numbers.
+    pub(super) device_names: Vec<String>,
     pub(super) chosen: Vec<String>,
     /// Makespans of every seed, in order.
     pub(super) makespans: Vec<Seconds>,
@@ -128,10 +130,7 @@ impl Answer for Answered {
             ),
         };
         document.pairs(vec![
-            (
-                "makespan",
-                Cell::seconds(self.makespans.first().copied().unwrap_or(Seconds::ZERO)).toned(Tone::Strong),
-            ),
+            ("makespan", Cell::seconds(quantile(&makespans, 0.5)).toned(Tone::Strong)),
             ("over seeds", over.into()),
             ("median flow", Cell::seconds(quantile(&times, 0.5))),
             ("99th percentile", Cell::seconds(quantile(&times, 0.99))),
@@ -152,10 +151,16 @@ impl Answer for Answered {
         document.table(self.slowest());
         document.heading("links");
         document.table(layers::table(&self.layers));
-        document.blocks.push(Block::Bullets(vec![
+        let mut remarks: Vec<Cell> = vec![
             "rates: max-min fair; queues, pauses and congestion control are not simulated".into(),
             "links: directed; busy: share of the makespan needed at full rate".into(),
-        ]));
+        ];
+        if let [first, _, ..] = *self.makespans.as_slice() {
+            let first = human::seconds(first);
+            remarks
+                .push(format!("flows and links: of the first hash seed, with a makespan of {first}").into());
+        }
+        document.blocks.push(Block::Bullets(remarks));
         document.next_step(format!("`{}`", self.next));
         document
     }
@@ -164,12 +169,22 @@ impl Answer for Answered {
 impl Answered {
     /// The makespan, and the links that take most of it.
     fn verdict(&self, flows: &str) -> String {
-        let makespan = self.makespans.first().copied().unwrap_or(Seconds::ZERO);
+        // One hash seed is a draw; over several, the makespan is their median.
+        let makespan = quantile(&sorted(self.makespans.iter().copied()), 0.5);
+        let of = match self.makespans.len() {
+            0 | 1 => String::new(),
+            seeds => format!(", the median of {seeds} hash seeds"),
+        };
         let busiest = self.layers.iter().max_by(|a, b| a.busiest.total_cmp(&b.busiest));
         let busiest = busiest.filter(|layer| layer.busiest > 0.0).map_or_else(String::new, |layer| {
             format!("; busiest link: {} ({}, {})", layer.link, layer.layer, human::percent(layer.busiest))
         });
-        format!("{flows} on {} take {}{busiest}", self.network, human::seconds(makespan))
+        format!("{flows} on {} take {}{of}{busiest}", self.network, human::seconds(makespan))
+    }
+
+    /// Name of a device in its file, else its number.
+    pub(super) fn device(&self, number: u32) -> String {
+        self.device_names.get(number as usize).cloned().unwrap_or_else(|| number.to_string())
     }
 
     /// Number of flows that may be delayed, and the latest end of all flows if there are any.
@@ -184,14 +199,19 @@ impl Answered {
         let is_held = self.held().0 > 0;
         let mut flows: Vec<&Shown> = self.flows.iter().collect();
         flows.sort_by(|a, b| b.time().get().total_cmp(&a.time().get()));
+        let is_named = !self.device_names.is_empty();
+        let device = |number: u32| {
+            if is_named { self.device(number).into() } else { Cell::whole(u64::from(number)) }
+        };
+        let column = if is_named { Column::words } else { Column::numbers };
         let rows = flows.into_iter().take(LISTED).map(|flow| {
             let time = flow.time();
             let rate =
                 BytesPerSecond::new(if time.get() > 0.0 { flow.bytes.get() / time.get() } else { 0.0 });
             let mut row = vec![
                 flow.name.as_str().into(),
-                Cell::whole(u64::from(flow.source)),
-                Cell::whole(u64::from(flow.destination)),
+                device(flow.source),
+                device(flow.destination),
                 Cell::number(human::bytes(flow.bytes), flow.bytes.get()),
                 Cell::seconds(flow.begin),
                 Cell::seconds(flow.end),
@@ -204,8 +224,8 @@ impl Answered {
         });
         let mut columns = vec![
             Column::words("flow"),
-            Column::numbers("source"),
-            Column::numbers("destination"),
+            column("source"),
+            column("destination"),
             Column::numbers("size").unit("bytes").expendable(1),
             Column::numbers("begin").unit("s"),
             Column::numbers("end").unit("s"),

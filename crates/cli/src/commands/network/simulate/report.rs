@@ -40,11 +40,16 @@ impl Answer for Simulated {
     fn document(&self, _: Terminal) -> Document {
         let simulation = &self.simulation;
         let mut document = Document::default();
+        // One hash seed is a draw; over several, the step is their median.
+        let (step_time, of) = match simulation.over_seeds {
+            Some(over) => (over.median, format!(", the median of {} hash seeds", over.seeds)),
+            None => (simulation.step_time, String::new()),
+        };
         document.verdict(format!(
-            "{} per step on {}: {} over the closed form",
-            human::seconds(simulation.step_time),
+            "{} per step on {}{of}: {} over the closed form",
+            human::seconds(step_time),
             simulation.topology,
-            human::percent(simulation.step_time / simulation.closed_form - 1.0)
+            human::percent(step_time / simulation.closed_form - 1.0)
         ));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
@@ -53,7 +58,7 @@ impl Answer for Simulated {
             format!("{} devices, routing {}", human::whole(simulation.devices), simulation.routing),
         );
         document.pairs(vec![
-            ("step time", Cell::seconds(simulation.step_time).toned(Tone::Strong)),
+            ("step time", Cell::seconds(step_time).toned(Tone::Strong)),
             ("over seeds", seeds(simulation).into()),
             ("closed form", Cell::seconds(simulation.closed_form)),
             ("broken", simulation.failed.join(", ").into()),
@@ -75,12 +80,14 @@ impl Answer for Simulated {
 fn seeds(simulation: &Simulation) -> String {
     simulation.over_seeds.map_or_else(String::new, |over| {
         format!(
-            "median {}, 90% within {}, from {} to {} over {} hash seeds",
+            "median {}, 90% within {}, from {} to {} over {} hash seeds; tables: of seed {}, {}",
             human::seconds(over.median),
             human::seconds(over.p90),
             human::seconds(over.least),
             human::seconds(over.most),
-            over.seeds
+            over.seeds,
+            over.first,
+            human::seconds(simulation.step_time)
         )
     })
 }
