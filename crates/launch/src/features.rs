@@ -6,7 +6,7 @@ use crate::RemarkKind;
 use crate::fields::Fields;
 
 /// Feature of a loss in a few chunks.
-const CHUNKED: &str = "chunked-loss";
+pub(crate) const CHUNKED: &str = "chunked-loss";
 /// Feature of a loss in dozens of chunks, in one kernel with the head.
 const FUSED: &str = "fused-loss";
 

@@ -362,10 +362,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Tests whether a text stands for a value that the user fills in: `TO_BE_FILLED`, `<gpus>`, `???`.
-fn is_placeholder(text: &str) -> bool {
+/// Tests whether a text stands for a value that the user or a template fills in: `TO_BE_FILLED`, `<gpus>`, `{gpus}`, `{{ gpus }}`, `???`.
+pub(crate) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
-    let is_bracketed = text.starts_with('<') && text.ends_with('>');
+    let is_bracketed = (text.starts_with('<') && text.ends_with('>'))
+        || text.starts_with("{{")
+        || (text.starts_with('{') && text.ends_with('}') && !text.contains([':', ',']));
     let is_shouted =
         text.len() > 3 && text.contains('_') && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
     is_bracketed || is_shouted || text == "???"
