@@ -125,7 +125,7 @@ impl<'a> Fields<'a> {
         match &entry.data {
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) => Some(text.trim().to_owned()),
-            Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.shown()),
+            Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.plain()),
             _ => self.wrong(&entry, "a string"),
         }
     }
@@ -268,7 +268,7 @@ impl<'a> Fields<'a> {
                 matches!(entry.data, Data::Null) || matches!(&entry.data, Data::List(l) if l.is_empty());
             match meaning(known, &entry.path) {
                 Some((_, Meaning::Lost(neutral, why)))
-                    if !open && !neutral.contains(&entry.data.shown().as_str()) =>
+                    if !open && !neutral.contains(&entry.data.plain().as_str()) =>
                 {
                     self.draft.remark(RemarkKind::NotModelled, &source, line, why);
                 }

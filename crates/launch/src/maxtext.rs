@@ -74,7 +74,7 @@ impl Reader for MaxTextReader {
             }
         };
         let mut document = document.map_err(|problem| vec![problem])?;
-        let is_based = |entry: &document::Entry| entry.data.shown().ends_with("base.yml");
+        let is_based = |entry: &document::Entry| entry.data.plain().ends_with("base.yml");
         if is_yaml && document.get("base_config").is_some_and(is_based) {
             base::fill(&mut document, None);
         }
@@ -420,7 +420,7 @@ fn stored(fields: &mut Fields<'_>) {
 fn experts(fields: &mut Fields<'_>) {
     let (path, capacity) = ("sparse_matmul", "capacity_factor");
     if fields.flag(path) != Some(false)
-        || fields.document.get(capacity).is_some_and(|entry| !entry.data.shown().starts_with('-'))
+        || fields.document.get(capacity).is_some_and(|entry| !entry.data.plain().starts_with('-'))
     {
         return;
     }

@@ -348,7 +348,7 @@ fn devices(fields: &mut Fields<'_>) {
     }
     // Without launched processes one process trains, which spreads the model over several visible devices.
     let path = "CUDA_VISIBLE_DEVICES";
-    let visible = fields.take(path).map(|entry| entry.data.shown());
+    let visible = fields.take(path).map(|entry| entry.data.plain());
     if nodes == 1
         && visible.is_some_and(|visible| !visible.is_empty() && visible.chars().all(|c| c.is_ascii_digit()))
     {
@@ -567,6 +567,14 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     features::switches(fields);
+    // Axolotl's plugin is on by itself.
+    let path = "plugins";
+    let is_cut =
+        |entry: &document::Entry| entry.data.names().iter().any(|name| name.contains("CutCrossEntropy"));
+    if fields.document.get(path).is_some_and(is_cut) && fields.flag("cut_cross_entropy") != Some(false) {
+        fields.take(path);
+        features::add(fields, features::FUSED, path);
+    }
     // TRL's losses have names, and may be a list.
     let path = "loss_type";
     let is_chunked =

@@ -100,4 +100,9 @@ fn losses_in_chunks_are_features_of_the_software() {
     folder::check(&launch(trl), &[("plan.software", "\"transformers-2026+chunked-loss\"")]);
     let other = trl.replace("chunked_nll", "[sigmoid, bco_pair]");
     folder::check(&launch(&other), &[("plan.software", "\"transformers-2026\"")]);
+    let axolotl = "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 1\nsequence_len: 4096\nbf16: true\nplugins:\n  \
+        - axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin\n";
+    folder::check(&launch(axolotl), &[("plan.software", "\"transformers-2026+fused-loss\"")]);
+    let off = format!("{axolotl}cut_cross_entropy: false\n");
+    folder::check(&launch(&off), &[("plan.software", "\"transformers-2026\"")]);
 }

@@ -45,7 +45,7 @@ fn precision(fields: &mut Fields<'_>) {
         fields.take(&path);
         let Some(data) = fields.document.get(&path).map(|entry| entry.data.clone()) else { continue };
         let name = last(&path);
-        let word = data.shown().to_ascii_lowercase();
+        let word = data.plain().to_ascii_lowercase();
         let preset = match (&data, name.as_str()) {
             (Data::Flag(false) | Data::Integer(0), "bf16" | "fp16") => continue,
             (Data::Flag(true) | Data::Integer(1), "bf16") => Some(PrecisionPreset::Bf16),
