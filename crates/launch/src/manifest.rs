@@ -152,7 +152,7 @@ impl<'a> Manifest<'a> {
         }
         let filled = (at + 1..end).filter(|&line| !self.lines[line].trim().is_empty());
         let margin = filled.clone().map(|line| indent(self.lines[line])).min().unwrap_or(0);
-        let last = filled.last().unwrap_or(at);
+        let last = filled.max().unwrap_or(at);
         for line in at + 1..end {
             let text = self.lines[line].get(margin..).unwrap_or_default().trim_end();
             // A folded text is one line.
@@ -368,7 +368,7 @@ mod tests {
         let own = "--train_batch_size=4 --val_batch_size=4 --max_steps=20 --bf16=1 --grad_clip=1.0 --activation_checkpointing=1 \
             --num_layers=32 --hidden_width=4096 --num_heads=32 --num_key_value_heads=8 --vocab_size=32000 --max_context_width=8192 \
             --model_type=mixtral --sharding_strategy=full --lr=0.0001 --min_lr=1e-5 --resid_pdrop=0.1 --epochs=3";
-        let items = own.split_whitespace().map(|flag| format!("    - {flag}\n")).collect::<String>();
+        let items = own.split_whitespace().fold(String::new(), |items, flag| items + "    - " + flag + "\n");
         let launch = launch(&format!(
             "    command:\n    - torchrun\n    - --nproc_per_node=8\n    - /fsdp/train.py\n{items}"
         ));

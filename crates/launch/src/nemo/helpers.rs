@@ -79,7 +79,7 @@ fn call(text: &str, lines: &[&str], from: usize) -> Option<(usize, Vec<String>)>
         let set: Vec<String> = set.iter().map(|(path, value)| format!("{recipe}.{path} = {value}")).collect();
         out.push(if set.is_empty() { String::new() } else { format!("{indent}{}", set.join("; ")) });
     }
-    if let Some(format) = precision(text, arguments()) {
+    if let Some(format) = precision(text, &arguments()) {
         let plugins = format!("{recipe}.trainer.plugins");
         out.push(format!("{indent}{plugins} = {format}(); {plugins}.grad_reduce_in_fp32 = False"));
     } else {
@@ -100,14 +100,14 @@ fn settings(text: &str, name: &str, value: &str) -> Option<Vec<(String, String)>
     }
     let value = literal(text, value)?;
     Some(match (name, value.as_str()) {
-        ("vp_size", "1" | "None") => Vec::new(),
+        ("vp_size", "1" | "None")
+        | ("use_mcore_fsdp", "False")
+        | ("recompute_layers" | "activation_offload_layers", "0" | "None") => Vec::new(),
         ("vp_size", chunks) => vec![own("trainer.strategy.virtual_pipeline_model_parallel_size", chunks)],
         ("use_mcore_fsdp", "True") => vec![
             own("trainer.strategy.ddp.use_megatron_fsdp", "True"),
             own("trainer.strategy.ddp.data_parallel_sharding_strategy", "\"optim_grads_params\""),
         ],
-        ("use_mcore_fsdp", "False") => Vec::new(),
-        ("recompute_layers" | "activation_offload_layers", "0" | "None") => Vec::new(),
         ("recompute_layers", layers) => vec![
             own("model.config.recompute_granularity", "\"full\""),
             own("model.config.recompute_method", "\"block\""),
@@ -124,7 +124,7 @@ fn settings(text: &str, name: &str, value: &str) -> Option<Vec<(String, String)>
 }
 
 /// The function of a narrow format that the helper puts into the plugins; other formats stay those of the recipe.
-fn precision<'a>(text: &str, arguments: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
+fn precision<'a>(text: &str, arguments: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static str> {
     let of = |name: &str| {
         let value = arguments
             .clone()

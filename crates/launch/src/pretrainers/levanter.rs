@@ -236,7 +236,7 @@ fn batch(fields: &mut Fields<'_>) {
         Some(each) if each > 0 => fields.set("plan.micro_batch", &(each as u64), path),
         Some(_) => fields.set("plan.micro_batches", &1_u64, path),
         None => {
-            fields.default("plan.micro_batches", &1_u64, "Levanter computes a batch in one pass by default")
+            fields.default("plan.micro_batches", &1_u64, "Levanter computes a batch in one pass by default");
         }
     }
 }

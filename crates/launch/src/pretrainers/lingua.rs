@@ -157,7 +157,7 @@ fn shards(fields: &mut Fields<'_>) {
     let _ = fields.take("distributed.dp_replicate");
     match (kind.as_deref(), group) {
         (Some("full_shard"), Some(_)) => {
-            fields.set("plan.sharding", &sharding(3, group), "distributed.dp_shard")
+            fields.set("plan.sharding", &sharding(3, group), "distributed.dp_shard");
         }
         (Some("full_shard"), None) => fields.set("plan.sharding", &sharding(3, None), path),
         (Some("no_shard") | None, _) => fields.set("plan.sharding", &sharding(0, None), path),

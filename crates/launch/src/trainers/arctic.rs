@@ -97,10 +97,14 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         Some("fp16" | "float16") => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
         Some("fp32" | "float32") => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
         Some(other) => {
-            fields.problem(Problem::new(format!("expected `bf16`, `fp16` or `fp32`, found `{other}`")), path)
+            fields.problem(Problem::new(format!("expected `bf16`, `fp16` or `fp32`, found `{other}`")), path);
         }
         None => {
-            fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "ArcticTraining computes in bf16")
+            fields.default(
+                "plan.precision.preset",
+                &PrecisionPreset::Bf16,
+                "ArcticTraining computes in bf16",
+            );
         }
     }
     activations(&mut fields);
@@ -150,7 +154,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     match fields.word(path) {
         Some(name) => set_optimizer(fields, path, &name.to_ascii_lowercase()),
         None => {
-            fields.default("plan.optimizer", &Optimizer::Adam, "ArcticTraining trains with Adam by default")
+            fields.default("plan.optimizer", &Optimizer::Adam, "ArcticTraining trains with Adam by default");
         }
     }
 }
