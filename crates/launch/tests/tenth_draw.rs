@@ -106,3 +106,22 @@ fn losses_in_chunks_are_features_of_the_software() {
     let off = format!("{axolotl}cut_cross_entropy: false\n");
     folder::check(&launch(&off), &[("plan.software", "\"transformers-2026\"")]);
 }
+
+/// slime's flag for sequences and MindSpeed's for schedules are not ignored.
+#[test]
+fn flags_of_programs_on_megatron_have_their_meaning() {
+    let flags = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 8192 --max-position-embeddings 8192 \
+        --micro-batch-size 1 --global-batch-size 64 --bf16 --context-parallel-size 2 --pipeline-model-parallel-size 2";
+    let slime = format!(
+        "#!/bin/bash\npython3 train.py --actor-num-nodes 4 --actor-num-gpus-per-node 8 --rollout-batch-size 8 \
+         --allgather-cp {flags}\n"
+    );
+    folder::check(&launch(&slime), &[("plan.context_kind", "\"all_gather\"")]);
+    let speed = format!(
+        "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py {flags} --schedules-method dualpipev\n"
+    );
+    let read = launch(&speed);
+    let listed =
+        read.remarks_of(RemarkKind::NotModelled).any(|remark| remark.source.contains("--schedules-method"));
+    assert!(listed, "{:?}", read.remarks);
+}
