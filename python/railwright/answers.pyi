@@ -1783,7 +1783,7 @@ class Detect(Answer):
 class Sighting(Record):
     """A detected kind of file."""
     @property
-    def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "olmo-core", "hugging-face", "run-file", "trace", "max-text", "script", "other", "nccl-tests", "topology"]:
+    def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "olmo-core", "pretrainer", "hugging-face", "run-file", "trace", "max-text", "script", "other", "nccl-tests", "topology"]:
         """The kind."""
     @property
     def strength(self) -> Literal["weak", "likely", "certain"]:

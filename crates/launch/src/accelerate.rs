@@ -157,7 +157,7 @@ fn of_deepspeed(fields: &mut Fields<'_>) {
     fields.document.rename(keys::OF_DEEPSPEED);
     // DeepSpeed has a switch for each format.
     let entry = fields.document.get("mixed_precision").cloned();
-    let word = entry.as_ref().map(|entry| entry.data.shown().to_ascii_lowercase());
+    let word = entry.as_ref().map(|entry| entry.data.plain().to_ascii_lowercase());
     if let Some(entry) = entry.filter(|_| matches!(word.as_deref(), Some("bf16" | "fp16" | "no"))) {
         for format in ["bf16", "fp16"] {
             let is_on = word.as_deref() == Some(format);

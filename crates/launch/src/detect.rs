@@ -5,7 +5,7 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::{Context, Format, Launch, other, shell, started, trainers};
+use crate::{Context, Format, Launch, manifest, other, shell, started, trainers};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -26,6 +26,12 @@ pub struct Sighting {
 /// Every detected kind of file, the most certain first; empty if none is recognized.
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
+    // The command of a manifest's container is what a script of its own would start.
+    let of_manifest = manifest::script(head(text)).map(|script| kinds(&script)).unwrap_or_default();
+    if of_manifest.is_empty() { kinds(text) } else { of_manifest }
+}
+
+fn kinds(text: &str) -> Vec<Sighting> {
     let head = head(text);
     let is_script = head.starts_with("#!") && head.lines().next().is_some_and(|line| line.contains("sh"));
     let outer = if is_script { shell::documents(head).0 } else { head.into() };
@@ -66,6 +72,8 @@ pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
 
 /// The same with context: variables, arguments of a script, files that it reads.
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
+    let script = manifest::script(head(text)).filter(|script| !kinds(script).is_empty());
+    let text = script.as_deref().unwrap_or(text);
     let format = detect(text).first()?.format;
     if format == Format::Script {
         let settings =

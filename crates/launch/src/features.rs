@@ -6,9 +6,9 @@ use crate::RemarkKind;
 use crate::fields::Fields;
 
 /// Feature of a loss in a few chunks.
-const CHUNKED: &str = "chunked-loss";
+pub(crate) const CHUNKED: &str = "chunked-loss";
 /// Feature of a loss in dozens of chunks, in one kernel with the head.
-const FUSED: &str = "fused-loss";
+pub(crate) const FUSED: &str = "fused-loss";
 
 /// Feature of kernels that send each token once per node.
 pub(crate) const FUSED_DISPATCH: &str = "fused-dispatch";

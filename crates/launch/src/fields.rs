@@ -125,7 +125,7 @@ impl<'a> Fields<'a> {
         match &entry.data {
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) => Some(text.trim().to_owned()),
-            Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.shown()),
+            Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.plain()),
             _ => self.wrong(&entry, "a string"),
         }
     }
@@ -268,7 +268,7 @@ impl<'a> Fields<'a> {
                 matches!(entry.data, Data::Null) || matches!(&entry.data, Data::List(l) if l.is_empty());
             match meaning(known, &entry.path) {
                 Some((_, Meaning::Lost(neutral, why)))
-                    if !open && !neutral.contains(&entry.data.shown().as_str()) =>
+                    if !open && !neutral.contains(&entry.data.plain().as_str()) =>
                 {
                     self.draft.remark(RemarkKind::NotModelled, &source, line, why);
                 }
@@ -362,10 +362,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Tests whether a text stands for a value that the user fills in: `TO_BE_FILLED`, `<gpus>`, `???`.
-fn is_placeholder(text: &str) -> bool {
+/// Tests whether a text stands for a value that the user or a template fills in: `TO_BE_FILLED`, `<gpus>`, `{gpus}`, `{{ gpus }}`, `???`.
+pub(crate) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
-    let is_bracketed = text.starts_with('<') && text.ends_with('>');
+    let is_bracketed = (text.starts_with('<') && text.ends_with('>'))
+        || text.starts_with("{{")
+        || (text.starts_with('{') && text.ends_with('}') && !text.contains([':', ',']));
     let is_shouted =
         text.len() > 3 && text.contains('_') && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
     is_bracketed || is_shouted || text == "???"

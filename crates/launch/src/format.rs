@@ -44,6 +44,8 @@ pub enum Format {
     Torchtune,
     /// OLMo-core's configuration in Python.
     OlmoCore,
+    /// A library that pretrains a model from its dimensions: Levanter, lingua, InternEvo.
+    Pretrainer,
     /// A model's `config.json`.
     HuggingFace,
     /// A run file of this program.
@@ -83,6 +85,7 @@ impl Format {
             Self::Primus => "primus",
             Self::Torchtune => "torchtune",
             Self::OlmoCore => "olmo-core",
+            Self::Pretrainer => "pretrainer",
             Self::HuggingFace => "hugging-face",
             Self::RunFile => "run-file",
             Self::Trace => "trace",
@@ -114,6 +117,7 @@ impl Format {
             Self::Primus => "a Primus configuration",
             Self::Torchtune => "a torchtune configuration",
             Self::OlmoCore => "an OLMo-core configuration",
+            Self::Pretrainer => "a configuration of a pretraining library",
             Self::HuggingFace => "a model's config.json",
             Self::RunFile => "a run file",
             Self::Trace => "a profiler's trace",

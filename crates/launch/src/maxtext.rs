@@ -20,7 +20,8 @@ use crate::document::{self, Document};
 use crate::fields::Fields;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::model::by_name;
-use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Schedule, Sharding};
+use railwright_spec::plan::{ContextKind, Master, Optimizer, PrecisionPreset, Schedule, Sharding};
+use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Amount;
 
@@ -73,7 +74,7 @@ impl Reader for MaxTextReader {
             }
         };
         let mut document = document.map_err(|problem| vec![problem])?;
-        let is_based = |entry: &document::Entry| entry.data.shown().ends_with("base.yml");
+        let is_based = |entry: &document::Entry| entry.data.plain().ends_with("base.yml");
         if is_yaml && document.get("base_config").is_some_and(is_based) {
             base::fill(&mut document, None);
         }
@@ -348,6 +349,7 @@ fn choices(fields: &mut Fields<'_>) {
                 .problem(Problem::new(format!("expected `bfloat16` or `float32`, found `{dtype}`")), "dtype"),
         }
     }
+    stored(fields);
     for (path, key) in [
         ("optimizer_memory_host_offload", "plan.offload.optimizer"),
         ("parameter_memory_host_offload", "plan.offload.parameters"),
@@ -374,11 +376,51 @@ fn choices(fields: &mut Fields<'_>) {
     }
 }
 
+/// Formats of stored numbers. Weights are the trained copy: Adam's moments and the gradients take their format, unless `mu_dtype` and
+/// `grad_dtype` set others (MaxText's `configs/base.yml` and `optimizers.py`, August 2026).
+fn stored(fields: &mut Fields<'_>) {
+    let path = "weight_dtype";
+    match fields.word(path).as_deref() {
+        Some("bfloat16") => {
+            for key in ["parameters", "gradients", "moments"] {
+                fields.set(&format!("plan.precision.{key}"), &DataType::Bf16, path);
+            }
+            fields.set("plan.precision.master", &Master(None), path);
+        }
+        None | Some("float32") => {}
+        Some(_) => fields.remark(RemarkKind::NotModelled, path, "weights are estimated in 32 bits"),
+    }
+    let path = "grad_dtype";
+    match fields.word(path).as_deref() {
+        Some("bfloat16") => fields.set("plan.precision.gradients", &DataType::Bf16, path),
+        Some("float32") => fields.set("plan.precision.gradients", &DataType::Fp32, path),
+        Some(other) if !other.is_empty() => {
+            fields.remark(
+                RemarkKind::NotModelled,
+                path,
+                "gradients are estimated in the format of the weights",
+            );
+        }
+        _ => {}
+    }
+    let path = "mu_dtype";
+    let first = fields.word(path).filter(|word| !word.is_empty());
+    let kept = if fields.draft.spec().plan.precision_moments == Some(DataType::Bf16) {
+        "bfloat16"
+    } else {
+        "float32"
+    };
+    if first.is_some_and(|first| first != kept) {
+        let message = format!("the first moment alone: both are estimated in {kept}");
+        fields.remark(RemarkKind::NotModelled, path, message);
+    }
+}
+
 /// Without sorted products, and without a capacity, every expert computes every token.
 fn experts(fields: &mut Fields<'_>) {
     let (path, capacity) = ("sparse_matmul", "capacity_factor");
     if fields.flag(path) != Some(false)
-        || fields.document.get(capacity).is_some_and(|entry| !entry.data.shown().starts_with('-'))
+        || fields.document.get(capacity).is_some_and(|entry| !entry.data.plain().starts_with('-'))
     {
         return;
     }

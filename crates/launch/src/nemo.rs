@@ -3,6 +3,7 @@
 //! Responsible for: translation of both vocabularies to Megatron-LM's, which [`crate::megatron`] reads, and references inside a file. Does
 //! not follow references out of it. Sets no defaults for a file that only overrides another one.
 
+mod helpers;
 mod names;
 mod recipe;
 mod script;
@@ -366,7 +367,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
             arguments.insert(name, Argument { values: vec![value], source, line }, draft);
         }
     };
-    let text = |path: &str| document.get(path).map(|entry| entry.data.shown().to_ascii_lowercase());
+    let text = |path: &str| document.get(path).map(|entry| entry.data.plain().to_ascii_lowercase());
     let is_on = |path: &str| document.get(path).is_some_and(|entry| entry.data == Data::Flag(true));
     if document.get("model.num_query_groups").is_some_and(|entry| matches!(entry.data, Data::Integer(_))) {
         add("group_query_attention", "True".to_owned(), "model.num_query_groups", draft);
@@ -553,7 +554,7 @@ fn conflicts(draft: &mut Draft) {
 
 /// NeMo writes norms in small letters.
 fn norm(data: &Data) -> Vec<String> {
-    let plain = data.shown().to_ascii_lowercase();
+    let plain = data.plain().to_ascii_lowercase();
     vec![if plain.starts_with("rms") { "RMSNorm".to_owned() } else { "LayerNorm".to_owned() }]
 }
 
@@ -573,6 +574,6 @@ fn words(data: &Data) -> Vec<String> {
         Data::List(items) => items.iter().take(1000).flat_map(|item| words(&item.data)).collect(),
         Data::Text(text) => vec![text.clone()],
         Data::Table(_) => Vec::new(),
-        data => vec![data.shown()],
+        data => vec![data.plain()],
     }
 }

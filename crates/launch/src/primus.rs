@@ -47,7 +47,7 @@ impl Reader for PrimusReader {
         let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
         let module = document.entries.iter().find_map(|entry| {
             let name = entry.path.strip_prefix("modules.")?.strip_suffix(".framework")?;
-            Some((name.to_owned(), entry.data.shown()))
+            Some((name.to_owned(), entry.data.plain()))
         });
         let Some((module, framework)) = module else {
             return Err(vec![Problem::new("no module of `modules` has a `framework`").in_file(file)]);
@@ -142,7 +142,7 @@ impl Merged {
     fn name_model(&self, draft: &mut Draft) {
         let Some(entry) = &self.model else { return };
         let (source, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
-        let name = entry.data.shown();
+        let name = entry.data.plain();
         let stem = name.trim_end_matches(".yaml").trim_end_matches(".yml");
         match by_name(stem) {
             Ok(model) => draft.set("model.name", &model.name, &source, line),
@@ -172,7 +172,7 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
         let (source, line) = (format!("{name} = {}", entry.data.shown()), entry.spot.line());
         let is_adapter = match name.as_str() {
             "lora.enabled" => entry.data == Data::Flag(true),
-            "peft" => !matches!(entry.data.shown().as_str(), "none" | "null"),
+            "peft" => !matches!(entry.data.plain().as_str(), "none" | "null"),
             _ => false,
         };
         if is_adapter {
@@ -185,7 +185,7 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
             continue;
         }
         if name == "precision_config" && is_bridge {
-            let is_bf16 = entry.data.shown().starts_with("bf16");
+            let is_bf16 = entry.data.plain().starts_with("bf16");
             let flags: &[&str] =
                 if is_bf16 { &["bf16", "accumulate_allreduce_grads_in_fp32"] } else { &["fp16"] };
             for flag in flags {

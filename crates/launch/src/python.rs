@@ -274,7 +274,7 @@ impl Recipe {
         for entry in &self.document.entries {
             let Some(path) = entry.path.strip_suffix("_target_") else { continue };
             let path = path.trim_end_matches('.');
-            let callee = entry.data.shown();
+            let callee = entry.data.plain();
             let last = callee.rsplit('.').next().unwrap_or(&callee);
             let is_function = last.starts_with(|c: char| c.is_lowercase() || c == '_');
             let starts = matches!(last, "pretrain" | "finetune" | "train" | "validate");

@@ -2,8 +2,8 @@
 
 use crate::reader::Reader;
 use crate::{
-    accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, olmo, primus, rl, torchtitan,
-    torchtune, trainers,
+    accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, olmo, pretrainers, primus, rl,
+    torchtitan, torchtune, trainers,
 };
 
 /// Every reader. If two find evidence of equal strength, the earlier one is used.
@@ -18,6 +18,7 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &rl::RlReader,
         &trainers::TrainersReader,
         &torchtune::TorchtuneReader,
+        &pretrainers::PretrainersReader,
         &primus::PrimusReader,
         &gptneox::NeoxReader,
         &megatron::ModelArgsReader,

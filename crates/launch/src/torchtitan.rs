@@ -205,7 +205,7 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     features::loss(fields, "loss.name");
     let path = "model.moe_comm_backend";
     let names = ["deepep", "hybridep"];
-    if fields.document.get(path).is_some_and(|entry| names.contains(&entry.data.shown().as_str())) {
+    if fields.document.get(path).is_some_and(|entry| names.contains(&entry.data.plain().as_str())) {
         let _ = fields.take(path);
         features::add(fields, features::FUSED_DISPATCH, path);
     }

@@ -6,6 +6,7 @@
 //! cannot be opened is listed, and can be passed separately.
 
 mod adapters;
+mod arctic;
 mod automodel;
 mod command;
 mod common;
@@ -129,6 +130,9 @@ impl Reader for TrainersReader {
         if veomni::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("VeOmni: {}", veomni::WHY)));
         }
+        if arctic::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, format!("ArcticTraining: {}", arctic::WHY)));
+        }
         if factory_v1::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("LLaMA-Factory v1: {}", factory_v1::WHY)));
         }
@@ -163,6 +167,9 @@ pub(crate) fn read_started(
     }
     if veomni::is_one(text) {
         return veomni::read(text, file);
+    }
+    if arctic::is_one(text) {
+        return arctic::read(text, file);
     }
     if factory_v1::is_one(text) {
         return factory_v1::read(text, file, context);
@@ -341,7 +348,7 @@ fn devices(fields: &mut Fields<'_>) {
     }
     // Without launched processes one process trains, which spreads the model over several visible devices.
     let path = "CUDA_VISIBLE_DEVICES";
-    let visible = fields.take(path).map(|entry| entry.data.shown());
+    let visible = fields.take(path).map(|entry| entry.data.plain());
     if nodes == 1
         && visible.is_some_and(|visible| !visible.is_empty() && visible.chars().all(|c| c.is_ascii_digit()))
     {
@@ -560,6 +567,21 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     features::switches(fields);
+    // Axolotl's plugin is on by itself.
+    let path = "plugins";
+    let is_cut =
+        |entry: &document::Entry| entry.data.names().iter().any(|name| name.contains("CutCrossEntropy"));
+    if fields.document.get(path).is_some_and(is_cut) && fields.flag("cut_cross_entropy") != Some(false) {
+        fields.take(path);
+        features::add(fields, features::FUSED, path);
+    }
+    // TRL's losses have names, and may be a list.
+    let path = "loss_type";
+    let is_chunked =
+        |entry: &document::Entry| matches!(&entry.data, Data::Text(name) if name.contains("chunked"));
+    if fields.document.get(path).is_some_and(is_chunked) {
+        features::loss(fields, path);
+    }
 }
 
 fn packing(fields: &mut Fields<'_>, dialect: Dialect) {

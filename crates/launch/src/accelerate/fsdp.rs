@@ -19,7 +19,7 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     let (strategy_path, reshard_path) = (at("sharding_strategy"), at("reshard_after_forward"));
     let strategy = fields.word(&strategy_path);
     let source = if strategy.is_some() { &strategy_path } else { &reshard_path };
-    let reshard = match fields.document.get(&reshard_path).map(|entry| entry.data.shown()) {
+    let reshard = match fields.document.get(&reshard_path).map(|entry| entry.data.plain()) {
         // Older files name the strategy here.
         Some(word) if word.contains("SHARD") => {
             fields.word(&reshard_path).map(|word| !word.contains("GRAD_OP"))

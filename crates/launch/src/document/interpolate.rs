@@ -93,7 +93,7 @@ impl Work<'_> {
             out.push_str(&rest[..start]);
             match &data {
                 Data::Text(text) => out.push_str(text),
-                data => out.push_str(&data.shown()),
+                data => out.push_str(&data.plain()),
             }
             if out.len() > LONGEST {
                 return Err(format!("grows beyond {LONGEST} bytes"));

@@ -63,7 +63,7 @@ impl Data {
     /// Names in a list, or one name.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
-            Self::List(items) => items.iter().map(|item| item.data.shown()).collect(),
+            Self::List(items) => items.iter().map(|item| item.data.plain()).collect(),
             Self::Text(text) => vec![text.clone()],
             _ => Vec::new(),
         }
@@ -72,15 +72,23 @@ impl Data {
     /// The value in messages and origins: shortened, strings without quotes.
     pub(crate) fn shown(&self) -> String {
         match self {
+            Self::Text(text) => shorten(text),
+            data => shorten(&data.plain()),
+        }
+    }
+
+    /// The whole value as text, for its meaning: [`Self::shown`] is cut to the length of a message.
+    pub(crate) fn plain(&self) -> String {
+        match self {
             Self::Null => "null".to_owned(),
             Self::Flag(flag) => flag.to_string(),
             Self::Integer(n) => n.to_string(),
             Self::Number(x) => format!("{x}"),
-            Self::Text(text) => shorten(text),
+            Self::Text(text) => text.clone(),
             Self::List(items) => {
                 let shown: Vec<String> = items.iter().take(8).map(|item| item.data.shown()).collect();
                 let more = if items.len() > 8 { ", ..." } else { "" };
-                shorten(&format!("[{}{more}]", shown.join(", ")))
+                format!("[{}{more}]", shown.join(", "))
             }
             Self::Table(pairs) => format!("a table of {}", pairs.len()),
         }

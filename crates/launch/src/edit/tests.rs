@@ -238,3 +238,24 @@ fn files_of_models_without_a_name_are_edited_too() {
     let changed = diff(titan, &["cluster.devices=64"], &["plan.recompute=none"]);
     assert_eq!(changed, "--- a\n+++ b\n-mode = 'full'\n+mode = \"none\"");
 }
+
+/// Flags beside another one would be one argument of a container: a manifest is not edited, and the changes are listed.
+#[test]
+fn a_manifest_is_changed_by_hand() {
+    let flags = [
+        "--num-layers=32",
+        "--hidden-size=4096",
+        "--num-attention-heads=32",
+        "--max-position-embeddings=2048",
+    ];
+    let items: String = flags.iter().fold(String::new(), |items, flag| items + "    - " + flag + "\n");
+    let text = format!(
+        "apiVersion: v1\nkind: Job\nspec:\n  containers:\n  - name: a\n    image: b\n    command: [\"torchrun\", \
+         \"--nproc_per_node=8\"]\n    args:\n    - pretrain_gpt.py\n    - --tensor-model-parallel-size=8\n    - --seq-length=2048\n    \
+         - --micro-batch-size=1\n    - --global-batch-size=32\n    - --bf16\n{items}"
+    );
+    let refused = edited(&text, &[], &["plan.tensor_parallel=4"]).expect_err("no edit");
+    assert!(refused.reason.contains("item"), "{refused:?}");
+    let listed = refused.by_hand.iter().any(|change| change.name == "--tensor-model-parallel-size");
+    assert!(listed, "{refused:?}");
+}

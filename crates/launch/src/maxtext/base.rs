@@ -24,7 +24,7 @@ const DIMENSIONS: &[(&str, Data)] = &[
 /// Adds the settings of the base file to the keys of a document: those of the repository's own file, or else MaxText's.
 pub(super) fn fill(document: &mut Document, own: Option<&Document>) {
     let has_name = ["model_name", "student_overrides.model_name"].iter().any(|path| {
-        document.get(path).is_some_and(|entry| !matches!(entry.data.shown().as_str(), "default" | "null"))
+        document.get(path).is_some_and(|entry| !matches!(entry.data.plain().as_str(), "default" | "null"))
     });
     let dimensions = if has_name { &[][..] } else { DIMENSIONS };
     let format = [("dtype", Data::Text("bfloat16".to_owned()))];

@@ -4,6 +4,7 @@
 //! values. Has no defaults.
 
 use super::flags::{self, Effect, Takes};
+use crate::fields::is_placeholder;
 use crate::shell::{Choice, Why, Word};
 use crate::{Draft, RemarkKind};
 use std::collections::BTreeMap;
@@ -421,6 +422,18 @@ fn take_words(
                     alternatives(open, choices).map_or_else(Vec::new, |all| all.iter().map(of).collect());
                 arguments.leave_open(flag.name, OpenArgument { source, line, why: reason, alternatives });
             }
+            continue;
+        }
+        let reason = match values.first() {
+            Some(value) if is_placeholder(value) => Some("is to be filled in"),
+            // The shell takes `<TP>` as a redirection.
+            None if flag.takes == Takes::One => Some("has no value"),
+            _ => None,
+        };
+        if let Some(reason) = reason.filter(|_| flag.effect == Effect::Mapped) {
+            draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}, so it is open"));
+            let open = OpenArgument { source, line, why: reason.to_owned(), alternatives: Vec::new() };
+            arguments.leave_open(flag.name, open);
             continue;
         }
         match flag.takes {

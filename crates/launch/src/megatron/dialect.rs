@@ -254,6 +254,7 @@ pub(crate) fn apply(
             draft.remark(RemarkKind::Assumed, "--max_length", None, message);
         }
         Dialect::Slime => {
+            slime::exchange(arguments);
             slime::lengths(words, arguments, draft);
             slime::environment(words, draft);
             slime::quiet(words, draft);

@@ -6,7 +6,7 @@ use super::arguments::{self, Arguments};
 use super::dialect::{self, Stated};
 use super::meaning::World;
 use super::{flags, partial, stranger, world};
-use crate::shell::{self, Command, Script, Word};
+use crate::shell::{self, Command, Script, Unknown, Why, Word};
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -247,10 +247,23 @@ fn bare(text: &str, command: Command) -> Command {
             .split_whitespace()
             .map(|part| part.trim_matches(['\'', '"']))
             .filter(|part| !matches!(*part, "" | "\\" | "$"));
-        words.extend(parts.map(|part| Word { text: part.to_owned(), line: index + 1, unknown: Vec::new() }));
+        words.extend(parts.map(|part| Word {
+            text: part.to_owned(),
+            line: index + 1,
+            unknown: blank(part).into_iter().collect(),
+        }));
     }
     let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
     if count(&words) > count(&command.words) { Command { words, ..command } } else { command }
+}
+
+/// The part of a pasted word that its owner sets: `$TP`, `${TP}`, `$(nproc)`.
+fn blank(word: &str) -> Option<Unknown> {
+    let value =
+        word.split_once('=').filter(|(name, _)| name.starts_with("--")).map_or(word, |(_, value)| value);
+    let is_name = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || "_{(".contains(c));
+    let at = value.find('$').filter(|at| is_name(&value[at + 1..]))?;
+    Some(Unknown { text: value[at..].to_owned(), why: Why::Unset })
 }
 
 /// The command with the most flags of Megatron; without any, the variable.

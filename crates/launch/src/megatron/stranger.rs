@@ -4,6 +4,7 @@
 //! arguments of its own, so the defaults of Megatron are not its defaults.
 
 use super::flags;
+use std::collections::BTreeSet;
 
 /// Flags of trainers on Hugging Face models, with underscores.
 const FLAGS: &[&str] = &[
@@ -32,16 +33,28 @@ pub(super) fn is_flag(word: &str) -> bool {
     })
 }
 
-/// Tests whether words are those of another program: several of its flags, and no name of Megatron.
+/// Number of flags without a meaning in Megatron, for each that has one, from which a text without a name of Megatron is another program's.
+const SHARE: usize = 2;
+/// Number of such flags at least.
+const FEWEST: usize = 8;
+
+/// Tests whether words are those of another program: several of its flags, or mostly flags that Megatron does not have, and no name of
+/// Megatron.
 pub(super) fn starts<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
-    let mut own = std::collections::BTreeSet::new();
+    let (mut own, mut known, mut unknown) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for word in words {
         if ["pretrain_gpt", "megatron", "Megatron"].iter().any(|name| word.contains(name)) {
             return false;
         }
+        let spelling = word.split('=').next().unwrap_or(word);
         if is_flag(word) {
-            own.insert(word.split('=').next().unwrap_or(word));
+            own.insert(spelling);
         }
+        if !spelling.starts_with("--") || spelling.len() < 3 || flags::is_launcher(spelling) {
+            continue;
+        }
+        let is_known = flags::by_spelling(spelling).is_some();
+        if is_known { &mut known } else { &mut unknown }.insert(spelling);
     }
-    own.len() >= MOST
+    own.len() >= MOST || (unknown.len() >= FEWEST && unknown.len() >= SHARE * known.len())
 }

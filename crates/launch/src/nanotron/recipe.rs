@@ -33,7 +33,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<(Doc
 fn classes(document: &mut Document) {
     let mut add = Vec::new();
     for entry in &document.entries {
-        let class = entry.data.shown();
+        let class = entry.data.plain();
         let class = class.rsplit('.').next().unwrap_or_default();
         let (path, data) = match entry.path.as_str() {
             "model.model_config._target_" => {

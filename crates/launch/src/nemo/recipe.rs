@@ -4,6 +4,7 @@
 //! Responsible for: the sections of a recipe, model and number formats from names of functions and classes,
 //! and a list of settings in other files. Does not guess settings of functions in other files.
 
+use super::helpers;
 use crate::adapter;
 use crate::document::{Data, Document, Entry};
 use crate::python::{self, Recipe};
@@ -65,7 +66,7 @@ pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>
             document.entries.iter().any(|e| batches.iter().any(|section| e.path.starts_with(section)));
         fields > 0 && (others || fields > 2)
     };
-    python::read(text, file, context, is_precision, &accepts)
+    python::read(&helpers::assigned(text), file, context, is_precision, &accepts)
 }
 
 /// The recipe that a script names, from the library in its repository; `None` if it is not there.
@@ -99,7 +100,7 @@ pub(super) fn sections(document: &mut Document) {
     let mut overlap: Vec<String> = Vec::new();
     for entry in &document.entries {
         if entry.path.starts_with("trainer.callbacks.")
-            && entry.data.shown().contains("CommOverlap")
+            && entry.data.plain().contains("CommOverlap")
             && let Some(callback) = entry.path.strip_suffix("_target_")
         {
             overlap.push(callback.to_owned());
@@ -121,7 +122,7 @@ pub(super) fn by_names(document: &mut Document) {
         for part in ["mixed_precision._target_", "mixed_precision._args_"] {
             if entry.path == part {
                 let words = source.entry("mixed_precision").or_insert_with(|| (String::new(), entry.clone()));
-                let shown = entry.data.shown();
+                let shown = entry.data.plain();
                 words.0.push_str(shown.rsplit('.').next().unwrap_or(&shown));
                 words.0.push(' ');
             }
@@ -152,7 +153,7 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
     }
     let text = |entry: &Entry| match &entry.data {
         Data::Text(text) => vec![text.clone()],
-        Data::List(items) => items.iter().map(|item| item.data.shown()).collect(),
+        Data::List(items) => items.iter().map(|item| item.data.plain()).collect(),
         _ => Vec::new(),
     };
     let paths = [
@@ -268,7 +269,7 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
     let named = |text: &str| {
         text.to_ascii_lowercase().split(['_', '.']).any(|w| matches!(w, "peft" | "lora" | "dora"))
     };
-    let base = recipe.document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
+    let base = recipe.document.get("_target_").map(|entry| entry.data.plain()).unwrap_or_default();
     if let Some(line) = recipe.open_line("peft") {
         let message = "is open: all parameters are trained unless `--optimizer lora` is set";
         draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
@@ -320,7 +321,7 @@ fn shape(document: &Document, draft: &mut Draft) {
     let class = document
         .get("peft._target_")
         .or_else(|| document.get("peft"))
-        .map(|entry| (entry.data.shown(), entry));
+        .map(|entry| (entry.data.plain(), entry));
     let mut usual = adapter::BRIDGE;
     if let Some((name, entry)) = class {
         match name.rsplit('.').next().unwrap_or_default().trim_matches('"').to_ascii_lowercase().as_str() {

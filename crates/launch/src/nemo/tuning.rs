@@ -41,7 +41,7 @@ pub(super) fn read(document: &Document, draft: &mut Draft) {
     let methods = match &entry.data {
         Data::Text(methods) => methods.clone(),
         Data::List(items) => {
-            items.iter().take(100).map(|item| item.data.shown()).collect::<Vec<_>>().join(",")
+            items.iter().take(100).map(|item| item.data.plain()).collect::<Vec<_>>().join(",")
         }
         _ => return,
     };

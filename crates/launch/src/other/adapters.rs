@@ -89,8 +89,8 @@ fn targets(fields: &mut Fields<'_>, rank: &str) {
     let key = "plan.lora_targets";
     if let Some(path) = one(fields, key, names::TARGETS) {
         let listed = match fields.document.get(&path).map(|entry| entry.data.clone()) {
-            Some(Data::List(items)) => items.iter().map(|item| item.data.shown()).collect(),
-            Some(data) => data.shown().split(',').map(|name| name.trim().to_owned()).collect(),
+            Some(Data::List(items)) => items.iter().map(|item| item.data.plain()).collect(),
+            Some(data) => data.plain().split(',').map(|name| name.trim().to_owned()).collect(),
             None => Vec::new(),
         };
         let (source, line) = fields.source(&path);

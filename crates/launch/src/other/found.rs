@@ -48,7 +48,7 @@ pub(super) fn one(fields: &mut Fields<'_>, key: &str, list: &[&str]) -> Option<S
         open(fields, key, &found[at], "its value is not in this file");
         return None;
     }
-    if let Some(at) = values.iter().position(|value| value.shown() != values[0].shown()) {
+    if let Some(at) = values.iter().position(|value| value.plain() != values[0].plain()) {
         let why = format!("`{}` has another value than `{path}`", found[at]);
         open(fields, key, path, &why);
         return None;

@@ -45,11 +45,11 @@ fn precision(fields: &mut Fields<'_>) {
         fields.take(&path);
         let Some(data) = fields.document.get(&path).map(|entry| entry.data.clone()) else { continue };
         let name = last(&path);
-        let word = data.shown().to_ascii_lowercase();
+        let word = data.plain().to_ascii_lowercase();
         let preset = match (&data, name.as_str()) {
-            (Data::Flag(false), "bf16" | "fp16") => continue,
-            (Data::Flag(true), "bf16") => Some(PrecisionPreset::Bf16),
-            (Data::Flag(true), "fp16") => Some(PrecisionPreset::Fp16),
+            (Data::Flag(false) | Data::Integer(0), "bf16" | "fp16") => continue,
+            (Data::Flag(true) | Data::Integer(1), "bf16") => Some(PrecisionPreset::Bf16),
+            (Data::Flag(true) | Data::Integer(1), "fp16") => Some(PrecisionPreset::Fp16),
             (Data::Text(_), _) if word.contains("bf16") || word.contains("bfloat16") => {
                 Some(PrecisionPreset::Bf16)
             }

@@ -31,7 +31,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
         })
         .collect();
     let text = |fields: &Fields<'_>, path: &str| {
-        fields.document.get(path).map(|entry| entry.data.shown()).unwrap_or_default()
+        fields.document.get(path).map(|entry| entry.data.plain()).unwrap_or_default()
     };
     let mut all: Vec<String> = named.into_iter().chain(known).collect();
     // A name and a path of one model are not two models.
@@ -108,7 +108,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
     let kind = "plan.context_kind";
     if let Some(path) = one(fields, kind, names::CONTEXT_KIND) {
-        match fields.document.get(&path).map(|entry| entry.data.shown()).as_deref() {
+        match fields.document.get(&path).map(|entry| entry.data.plain()).as_deref() {
             Some("ulysses" | "a2a" | "ulysses_cp_algo") => fields.set(kind, &ContextKind::Ulysses, &path),
             Some("ring" | "p2p" | "megatron_cp_algo") => fields.set(kind, &ContextKind::Ring, &path),
             _ => open(fields, kind, &path, "the exchange of a sequence's ranks is not known by this name"),
@@ -139,7 +139,7 @@ fn sharding(fields: &mut Fields<'_>) {
         found.push((path, flag.then(|| Sharding::zero(1))));
     }
     if let Some(path) = one(fields, key, names::STRATEGY) {
-        let word = fields.document.get(&path).map(|entry| entry.data.shown().to_ascii_lowercase());
+        let word = fields.document.get(&path).map(|entry| entry.data.plain().to_ascii_lowercase());
         let sharding = match word.as_deref() {
             Some("full" | "full_shard") => Some(Sharding::zero(3)),
             Some("shard_grad_op") => Some(Sharding::zero(2)),

@@ -213,7 +213,7 @@ fn packing(fields: &mut Fields<'_>) {
     for section in ["policy.dynamic_batching", "policy.sequence_packing"] {
         let (enabled, tokens) = (format!("{section}.enabled"), format!("{section}.train_mb_tokens"));
         let count =
-            fields.document.get(&tokens).is_some_and(|entry| entry.data.shown().parse::<u64>().is_ok());
+            fields.document.get(&tokens).is_some_and(|entry| entry.data.plain().parse::<u64>().is_ok());
         let count = if count { fields.count(&tokens) } else { None };
         fields.take(&tokens);
         if fields.flag(&enabled) != Some(true) {

@@ -11,7 +11,7 @@ use crate::document::Data;
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::narrow::pure;
-use crate::{Format, Launch, RemarkKind, adapter, document, effects};
+use crate::{Format, Launch, RemarkKind, adapter, document, effects, features};
 use keys::KNOWN;
 use railwright_spec::model::by_name;
 use railwright_spec::plan::{
@@ -268,6 +268,13 @@ fn formats(fields: &mut Fields<'_>, is_later: bool) {
         None => {
             let why = "`compile` is not set, and its default depends on the version";
             fields.draft.leave_open("plan.software", "", None, why);
+        }
+    }
+    // The head and the loss of some tokens at a time.
+    for key in ["fused_lm_head_token_chunk_size", "fused_lm_head_chunk_size"] {
+        let path = at(key);
+        if fields.word(&path).is_some_and(|tokens| tokens.parse::<u64>().is_ok_and(|tokens| tokens > 0)) {
+            features::add(fields, features::CHUNKED, &path);
         }
     }
 }

@@ -195,7 +195,7 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
             return;
         }
         // Ranks that share a sequence each take this many tokens (`prepare_micro_batches`).
-        let is_megatron = fields.document.get("engine").is_some_and(|entry| entry.data.shown() == "megatron");
+        let is_megatron = fields.document.get("engine").is_some_and(|entry| entry.data.plain() == "megatron");
         let own = if is_megatron {
             "engine.context_parallel_size"
         } else {

@@ -267,7 +267,7 @@ fn older_micro_batch(fields: &mut Fields<'_>) {
     let is_fsdp = fields
         .document
         .get("actor_rollout_ref.actor.strategy")
-        .is_none_or(|entry| entry.data.shown().starts_with("fsdp"));
+        .is_none_or(|entry| entry.data.plain().starts_with("fsdp"));
     let Some(all) = fields.count(path).filter(|&all| all > 0 && is_fsdp) else { return };
     let shared = shared(fields).max(1);
     let Some(replicas) = fields.draft.spec().cluster.devices.map(|devices| devices / shared) else { return };

@@ -119,7 +119,7 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
     put(fields, sharding);
     let expert = degree(fields.draft.spec().plan.expert_parallel);
     let expert_tensor = match fields.document.get("parallelism.expert_tensor_parallel_degree") {
-        Some(entry) if expert > 1 && entry.data.shown() == tensor.to_string() => tensor,
+        Some(entry) if expert > 1 && entry.data.plain() == tensor.to_string() => tensor,
         _ => 1,
     };
     let expert_ranks = shard.saturating_mul(context).saturating_mul(tensor);

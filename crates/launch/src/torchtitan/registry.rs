@@ -28,7 +28,7 @@ pub(super) fn read(
     };
     let recipe = python::read(text, file, context, |function| function == "model_registry", &accepts)?;
     let mut document = recipe.document.clone();
-    let target = document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
+    let target = document.get("_target_").map(|entry| entry.data.plain()).unwrap_or_default();
     // A configuration that copies fields from an unknown place has no defaults.
     let is_whole = target.ends_with("Config") && recipe.open_line("").is_none();
     classes(&mut document, &recipe.name);
@@ -61,7 +61,7 @@ fn classes(document: &mut Document, name: &str) {
     };
     let text = |text: &str| Data::Text(text.to_owned());
     if let Some(from) = entry(document, "activation_checkpoint._target_") {
-        let class = from.data.shown();
+        let class = from.data.plain();
         let has_mode = document.get("activation_checkpoint.mode").is_some();
         if class.contains("FullAC") {
             put("activation_checkpoint.mode", text("full"), &from);
@@ -77,7 +77,7 @@ fn classes(document: &mut Document, name: &str) {
         put("activation_checkpoint.mode", text("none"), &from);
     }
     if let Some(from) = entry(document, "optimizer._target_") {
-        let class = from.data.shown().to_ascii_lowercase();
+        let class = from.data.plain().to_ascii_lowercase();
         if let Some(known) = ["adamw", "muon", "lion", "sgd"].into_iter().find(|known| class.contains(known))
         {
             put("optimizer.name", text(known), &from);
@@ -85,9 +85,9 @@ fn classes(document: &mut Document, name: &str) {
     }
     // Norms and embeddings keep Adam; the optimizer of the matrices determines time and memory.
     let groups: Vec<Entry> = document.entries.iter().filter(|e| is_group(&e.path)).cloned().collect();
-    let is_adam = |entry: &Entry| entry.data.shown().to_ascii_lowercase().contains("adam");
+    let is_adam = |entry: &Entry| entry.data.plain().to_ascii_lowercase().contains("adam");
     if let Some(from) = groups.iter().find(|entry| !is_adam(entry)).or(groups.first()) {
-        put("optimizer.name", text(&from.data.shown()), from);
+        put("optimizer.name", text(&from.data.plain()), from);
     }
     let mut converters: Vec<(String, Entry)> = Vec::new();
     for from in &document.entries {
@@ -95,7 +95,7 @@ fn classes(document: &mut Document, name: &str) {
             && let Some(rest) = from.path.strip_suffix("._target_")
             && rest.matches('.').count() == 2
         {
-            let class = from.data.shown();
+            let class = from.data.plain();
             let class = class.trim_end_matches(".Config").rsplit('.').next().unwrap_or_default().to_owned();
             let known = match class.as_str() {
                 c if c.contains("MXFP8Linear") => "mxfp8".to_owned(),
@@ -111,10 +111,10 @@ fn classes(document: &mut Document, name: &str) {
     }
     let arguments = entry(document, "model_spec._args_");
     let flavour = arguments.as_ref().and_then(|entry| match &entry.data {
-        Data::List(items) => items.first().map(|item| item.data.shown()),
+        Data::List(items) => items.first().map(|item| item.data.plain()),
         _ => None,
     });
-    let flavour = flavour.or_else(|| entry(document, "model_spec.flavor").map(|entry| entry.data.shown()));
+    let flavour = flavour.or_else(|| entry(document, "model_spec.flavor").map(|entry| entry.data.plain()));
     if let (Some(from), Some(flavour)) = (arguments.or_else(|| entry(document, "model_spec.flavor")), flavour)
     {
         if let Some(family) = family(name, &flavour) {
@@ -123,7 +123,7 @@ fn classes(document: &mut Document, name: &str) {
         put("model.flavor", text(&flavour), &from);
     }
     if let Some(from) = entry(document, "loss._target_") {
-        put("loss.name", text(&from.data.shown()), &from);
+        put("loss.name", text(&from.data.plain()), &from);
     }
     for key in OF_MODEL {
         if let Some(from) = entry(document, &format!("model_spec.{key}")) {

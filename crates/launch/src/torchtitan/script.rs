@@ -69,7 +69,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         entry.spot.line = command.line;
     }
     let mut sources = script.sources;
-    let path = document.get(FILE[0]).map(|entry| entry.data.shown()).unwrap_or_default();
+    let path = document.get(FILE[0]).map(|entry| entry.data.plain()).unwrap_or_default();
     document.entries.retain(|entry| entry.path != FILE[0]);
     let mut is_whole = false;
     match context.open(&path, file) {

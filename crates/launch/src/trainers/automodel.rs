@@ -178,7 +178,7 @@ fn dispatcher(fields: &mut Fields<'_>) {
         return;
     }
     let fused = ["deepep", "hybridep", "uccl_ep"];
-    if fields.document.get(path).is_some_and(|entry| fused.contains(&entry.data.shown().as_str())) {
+    if fields.document.get(path).is_some_and(|entry| fused.contains(&entry.data.plain().as_str())) {
         let _ = fields.take(path);
         features::add(fields, features::FUSED_DISPATCH, path);
     } else if fields.document.has(older) && fields.flag(older) == Some(true) {

@@ -87,6 +87,6 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
     // Opening a file of DeepSpeed replaced its name by its settings.
     let has_file = fields.document.entries.iter().any(|entry| entry.path.starts_with("deepspeed_file."));
     let names_class =
-        fields.document.get("program").is_some_and(|entry| entry.data.shown().contains("TrainingArguments"));
+        fields.document.get("program").is_some_and(|entry| entry.data.plain().contains("TrainingArguments"));
     names_class || OWN.iter().filter(|key| fields.document.has(key)).count() + usize::from(has_file) > 1
 }

@@ -66,7 +66,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
     software(fields, "fsdp1-2023", "Lightning Fabric's FSDP");
     let path = "precision";
-    match fields.document.get(path).map(|entry| entry.data.shown()).as_deref() {
+    match fields.document.get(path).map(|entry| entry.data.plain()).as_deref() {
         Some("bf16-true") => pure(fields, path, DataType::Bf16, DataType::Bf16),
         Some("16-true") => pure(fields, path, DataType::Fp16, DataType::Fp16),
         _ => {}

@@ -39,13 +39,13 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
 }
 
 fn is_reinforced(fields: &Fields<'_>) -> bool {
-    fields.document.get("program").is_some_and(|entry| entry.data.shown().contains("ppo"))
+    fields.document.get("program").is_some_and(|entry| entry.data.plain().contains("ppo"))
 }
 
 /// ZeRO of stage 2 by default, and rings of ranks that share a sequence.
 pub(super) fn parallel(fields: &mut Fields<'_>) {
     let backend = "backend";
-    let is_fsdp = fields.document.get(backend).is_some_and(|entry| entry.data.shown().starts_with("fsdp"));
+    let is_fsdp = fields.document.get(backend).is_some_and(|entry| entry.data.plain().starts_with("fsdp"));
     if is_fsdp {
         let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
         fields.set("plan.sharding", &sharding, backend);
@@ -91,7 +91,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     if fields
         .document
         .get(path)
-        .is_some_and(|entry| entry.data.shown().parse().is_ok_and(|rank: u64| rank > 0))
+        .is_some_and(|entry| entry.data.plain().parse().is_ok_and(|rank: u64| rank > 0))
     {
         let (source, line) = fields.source(path);
         fields.draft.set("plan.optimizer", &Optimizer::Lora, &source, line);

@@ -81,7 +81,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let list = match fields.document.get("fsdp").map(|entry| entry.data.clone()) {
         Some(Data::List(items)) if !items.is_empty() => {
-            Some(items.iter().map(|item| item.data.shown()).collect::<Vec<_>>().join(" "))
+            Some(items.iter().map(|item| item.data.plain()).collect::<Vec<_>>().join(" "))
         }
         Some(Data::Text(text)) if !text.trim().is_empty() && text != "false" => Some(text),
         Some(Data::Flag(true)) => Some("full_shard".to_owned()),

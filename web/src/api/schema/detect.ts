@@ -21,6 +21,7 @@ export type Format =
   | 'primus'
   | 'torchtune'
   | 'olmo-core'
+  | 'pretrainer'
   | 'hugging-face'
   | 'run-file'
   | 'trace'

@@ -10,6 +10,15 @@ use crate::document::Data;
 use crate::shell::Word;
 use crate::{Draft, RemarkKind, effects};
 
+/// `--allgather-cp`: ranks of a sequence gather keys and values, as sparse attention requires.
+pub(super) fn exchange(arguments: &mut Arguments) {
+    if arguments.is_on("allgather_cp") && !arguments.mentions("cp_comm_type") {
+        let (source, line) = arguments.origin("allgather_cp");
+        let kind = Argument { values: vec!["all_gather".to_owned()], source, line };
+        *arguments = arguments.with("cp_comm_type", Some(kind));
+    }
+}
+
 /// Lengths of rollouts, and micro-batches that are filled up to a number of tokens.
 pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     let line = |word: &Word| (word.line > 0).then_some(word.line);

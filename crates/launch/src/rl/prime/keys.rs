@@ -37,14 +37,8 @@ pub(super) const KNOWN: &[Known] = &[
     ),
     ("trainer.model.lora.dropout", Lost(&["0", "0.0"], "dropout in front of adapters is not modelled")),
     ("trainer.model.debug.num_layers", Read),
-    (
-        "trainer.model.fused_lm_head_token_chunk_size",
-        Lost(&["disabled"], "the loss is estimated without chunks, an upper bound of memory"),
-    ),
-    (
-        "trainer.model.fused_lm_head_chunk_size",
-        Lost(&["disabled"], "the loss is estimated without chunks, an upper bound of memory"),
-    ),
+    ("trainer.model.fused_lm_head_token_chunk_size", Read),
+    ("trainer.model.fused_lm_head_chunk_size", Read),
     ("trainer.optim.type", Read),
     ("trainer.data.batch_size", Read),
     ("trainer.data.seq_len", Read),

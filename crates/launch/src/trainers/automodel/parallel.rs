@@ -51,7 +51,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
 /// A size; none for `none`, `null` and 0, which leave it to the other sizes.
 fn sized(fields: &mut Fields<'_>, path: &str) -> Option<u64> {
     let entry = fields.document.get(path)?;
-    let shown = entry.data.shown();
+    let shown = entry.data.plain();
     if matches!(shown.as_str(), "none" | "None" | "null" | "-1") {
         fields.take(path);
         return None;

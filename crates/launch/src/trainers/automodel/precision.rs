@@ -42,7 +42,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     let is_fused = fields
         .document
         .get("optimizer._target_")
-        .is_some_and(|entry| entry.data.shown().contains("transformer_engine"));
+        .is_some_and(|entry| entry.data.plain().contains("transformer_engine"));
     if copies {
         fields.set("plan.precision.master", &Master(Some(DataType::Fp32)), "optimizer.master_weights");
         if fields.flag("optimizer.store_param_remainders") == Some(true) {
