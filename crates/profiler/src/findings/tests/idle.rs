@@ -36,8 +36,8 @@ fn synchronising_calls() {
         );
         r.host = from + 400 * MICROSECOND;
     });
-    assert!((300.0..450.0).contains(&cost(&found, "synchronisation")), "{found:#?}");
-    assert!(the(&found, "synchronisation").evidence[0].starts_with("cudaStreamSynchronize: "));
+    assert!((300.0..450.0).contains(&cost(&found, "synchronization")), "{found:#?}");
+    assert!(the(&found, "synchronization").evidence[0].starts_with("cudaStreamSynchronize: "));
 }
 
 /// A rank is named for a cause if it has a notable part of it. Of hundreds of ranks, one with three times the usual has one percent.
