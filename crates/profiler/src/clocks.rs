@@ -124,8 +124,10 @@ impl Clocks {
         };
         let drift = self.clocks.iter().map(moves).fold(0.0, f64::max);
         match policy {
-            ClockPolicy::Recorded => (false, format!("differ by up to {spread}; recorded times are used")),
-            ClockPolicy::Align => (true, format!("differed by up to {spread} and were aligned")),
+            ClockPolicy::Recorded => {
+                (false, format!("clocks differ by up to {spread}; recorded times are used"))
+            }
+            ClockPolicy::Align => (true, format!("clocks differed by up to {spread} and were aligned")),
             ClockPolicy::Auto => {
                 let usual = usual_duration(matching);
                 // Hosts have clocks of their own: any offset that the ends of collectives show is one.
@@ -134,7 +136,7 @@ impl Clocks {
                 if self.spread <= most.min(usual / 10) && drift <= ONE_HOST as f64 {
                     (false, self.agreement_text())
                 } else {
-                    (true, format!("differed by up to {spread} and were aligned"))
+                    (true, format!("clocks differed by up to {spread} and were aligned"))
                 }
             }
         }
@@ -153,11 +155,11 @@ impl Clocks {
         let causal = || self.clocks.iter().filter(|clock| !clock.is_acausal());
         let within = micro(spread(causal()));
         match (out.len(), causal().count()) {
-            (0, _) => format!("agree within {within}; recorded times are used"),
+            (0, _) => format!("clocks agree within {within}; recorded times are used"),
             (_, 0 | 1) => {
-                format!("offsets of {out_of_keeping} are unknown; recorded times are used")
+                format!("clock offsets of {out_of_keeping} are unknown; recorded times are used")
             }
-            _ => format!("agree within {within}, except on {out_of_keeping}; recorded times are used"),
+            _ => format!("clocks agree within {within}, except on {out_of_keeping}; recorded times are used"),
         }
     }
 

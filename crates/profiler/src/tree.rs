@@ -190,7 +190,10 @@ mod tests {
         };
         let ranks = [make(&mut first, 100), make(&mut second, 300)];
         let tree = tree(&ranks, &[&first, &second]);
-        assert_eq!(tree.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(), ["GEMMs", "host-bound"]);
+        assert_eq!(
+            tree.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(),
+            ["matrix products", "host-bound"]
+        );
         assert_eq!((tree[0].count, tree[0].longest), (80, 319));
         assert!(tree[1].children.is_empty());
         let backward = &tree[0].children[1];

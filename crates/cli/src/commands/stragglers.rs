@@ -94,7 +94,7 @@ impl Answer for Stragglers {
             ),
             ("reporting threshold", time(report.noise)),
             ("replay error", replay_error(report)),
-            ("clocks", report.clocks.reason.as_str().into()),
+            ("clocks", report.clocks.reason.trim_start_matches("clocks ").into()),
         ]);
         named(&mut document, report);
         costs(&mut document, report, self.shown);

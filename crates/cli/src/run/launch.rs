@@ -10,7 +10,6 @@ use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::Printer;
 use crate::run::slots;
 use railwright_launch::{Format, Launch, RemarkKind, detect};
-use railwright_spec::human;
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;

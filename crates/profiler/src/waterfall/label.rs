@@ -142,7 +142,7 @@ impl Label {
         };
         match self {
             Self::Ideal => "ideal compute".to_owned(),
-            Self::MatrixProduct => "GEMMs".to_owned(),
+            Self::MatrixProduct => "matrix products".to_owned(),
             Self::Attention => "attention".to_owned(),
             Self::Recompute => "recompute".to_owned(),
             Self::MemoryBound => "memory-bound kernels".to_owned(),
@@ -153,7 +153,7 @@ impl Label {
                 let share = match share {
                     Share::Transfer => "transfer",
                     Share::Wait => "waiting",
-                    Share::Undivided => "transfer or waiting",
+                    Share::Undivided => "undivided",
                 };
                 format!("{} communication, {share}", unknown(dimension))
             }
@@ -167,7 +167,7 @@ impl Label {
             }
             .to_owned(),
             Self::Host => "host-bound".to_owned(),
-            Self::Sync => "synchronization".to_owned(),
+            Self::Sync => "synchronisation".to_owned(),
             Self::DataLoading => "data loading".to_owned(),
             Self::Allocation => "memory allocation".to_owned(),
             Self::Gap => "device gaps".to_owned(),
@@ -326,8 +326,8 @@ impl Hardware {
             Self::Device => "accelerator",
             Self::Host => "host",
             Self::Copies => "copies",
-            Self::Link => "network",
-            Self::OtherRanks => "waits for other ranks",
+            Self::Link => "links",
+            Self::OtherRanks => "other ranks",
             Self::LinkOrRanks => "transfer or waiting",
             Self::Unknown => "unknown",
         }

@@ -309,7 +309,7 @@ impl Shown {
             ),
             ("copies alone", Cell::from(share(all.copies))),
             ("idle", Cell::from(share(all.idle))),
-            ("clocks", Cell::from(self.report.clocks.clone())),
+            ("clocks", Cell::from(self.report.clocks.trim_start_matches("clocks "))),
         ]);
     }
 

@@ -171,11 +171,7 @@ impl Answered {
         );
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
         document.spans(vec![Cell::new(time, Tone::Good), text.into()]);
-        document.paragraph(format!(
-            "best by {} of {}, {fitting}",
-            objective(self.objective),
-            counted_as(counters.timed, "evaluated layout", "evaluated layouts")
-        ));
+        document.paragraph(format!("best by {} of {searched}, {fitting}", objective(self.objective)));
         self.ties(document);
     }
 

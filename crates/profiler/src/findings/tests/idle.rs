@@ -177,7 +177,7 @@ fn operators_that_launch_late_are_first_calls_or_preempted() {
     assert!(!the(&found, "host-work").advice.contains("first calls"), "{found:#?}");
     // An operator without launches is work of the host.
     let found = one_rank(|_, r| r.host_busy(HostKind::Operator, "aten::randperm", 2_000 * MICROSECOND));
-    assert!(the(&found, "host-work").advice.contains("move these operators"));
+    assert!(the(&found, "host-work").advice.contains("move long host operators"));
 }
 
 #[test]
@@ -289,6 +289,6 @@ fn the_frames_of_a_straggler_are_those_of_the_intervals_that_delay_others() {
     let found = context_of(job.members.into_iter().map(|member| member.trace).collect());
     let finding = the(&found, "straggler");
     assert_eq!(finding.subject.ranks, [3]);
-    let line = "additional idle time is memory allocation in cudaMalloc";
+    let line = "additional idle time: memory allocation in cudaMalloc";
     assert!(finding.evidence.iter().any(|one| one.contains(line)), "{finding:#?}");
 }
