@@ -23,6 +23,9 @@ pub fn cluster(word: &str, texts: &dyn Texts) -> Result<ClusterSpec, Problem> {
     if !is_preset && (is_file || texts.is_file(word)) {
         let text = texts.text(word)?;
         let mut spec = ClusterSpec::parse(&text, word)?;
+        if let Some(name) = &spec.accelerator {
+            accelerator_by_name(name).map_err(|problem| problem.at_key("accelerator").in_file(word))?;
+        }
         from_where_it_lies(&mut spec, word);
         return Ok(spec);
     }

@@ -26,7 +26,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("plan.sharding", &["zero"]),
     ("plan.uneven_stages", &["uneven"]),
     ("plan.software", &["framework"]),
-    ("cluster.devices", &["gpus", "num-gpus"]),
+    ("cluster.devices", &["devices", "num-gpus"]),
     ("cluster.accelerator", &["gpu"]),
 ];
 
@@ -35,6 +35,7 @@ pub fn flag_of(key: &Key) -> Option<String> {
     let name = match (key.section, key.name) {
         // Set by the positional argument and by `--cluster`, which also take paths.
         ("model", "name" | "config") | ("cluster", "preset") => return None,
+        ("cluster", "devices") => "gpus",
         ("cluster", "name") => "cluster-name",
         ("cluster", "source") => "cluster-source",
         (_, "precision.preset") => "precision",

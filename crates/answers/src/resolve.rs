@@ -57,7 +57,11 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     if spec.plan.layers_per_stage.is_none()
         && let Some(per_stage) = &run.plan.layers_per_stage
     {
-        chosen.push(format!("layers per stage {}", human::counts(per_stage)));
+        chosen.push(format!(
+            "layers per {} {}",
+            if run.plan.virtual_stages > 1 { "chunk" } else { "stage" },
+            human::counts(per_stage)
+        ));
     }
     chosen.extend(unspecified(&spec, &run));
     let warnings = warnings(&run.model, &run.cluster, &run.plan);

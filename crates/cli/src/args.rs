@@ -78,6 +78,7 @@ pub(crate) enum Command {
     #[command(after_long_help = include_str!("args/help/estimate.txt"))]
     Estimate(Later<Estimate>),
     /// Break down peak memory per pipeline stage
+    #[command(after_long_help = "Exit codes: 0 fits; 1 does not fit; 4 at risk.")]
     Memory(Later<Memory>),
     /// Write one predicted step as a Perfetto trace or SVG
     Timeline(Later<Timeline>),

@@ -153,7 +153,7 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
         } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             problem.hint("it is UTF-16: save it as UTF-8")
         } else {
-            problem.hint("save it as UTF-8")
+            if bytes.contains(&0) { problem } else { problem.hint("save it as UTF-8") }
         }
     })
 }
@@ -211,7 +211,8 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     let problem = Problem::new(format!("cannot write: {}", cause(error))).in_file(path);
     match parent {
         Some(parent) if !parent.exists() => {
-            problem.hint(format!("the folder `{}` does not exist", parent.display()))
+            Problem::new(format!("cannot write: the folder `{}` does not exist", parent.display()))
+                .in_file(path)
         }
         _ if Path::new(path).is_dir() => problem.hint("it is a folder: pass a file in it"),
         _ => problem,

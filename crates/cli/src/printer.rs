@@ -173,12 +173,12 @@ impl Printer {
             Format::Html => answer.page().map(|page| clean::markup(&page).into_owned()).ok_or_else(|| {
                 Problem::new("this command has no HTML report")
                     .in_file("--format")
-                    .hint("formats: table, json, csv, md; `estimate` and `profile` also have html")
+                    .hint("use table, json, csv or md; `estimate` and `profile` have html")
             })?,
             Format::Prometheus => answer.metrics().map(|all| prometheus::render(&all)).ok_or_else(|| {
-                Problem::new("this command has no metrics")
-                    .in_file("--format")
-                    .hint("formats: table, json, csv, md; `log` also has prometheus")
+                Problem::new("this command has no metrics").in_file("--format").hint(
+                    "use table, json, csv or md; `log` has prometheus, `estimate` and `profile` have html",
+                )
             })?,
         };
         self.put(&text, path)

@@ -142,9 +142,7 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     }
     if spec.model == ModelSpec::default() {
         let problem = Problem::new("no model is set");
-        return Err(problem
-            .hint("pass one, as in `railwright estimate llama-3.1-8b`, or a run file with --run")
-            .into());
+        return Err(problem.hint("pass a model, such as `llama-3.1-8b`, or a run file with --run").into());
     }
     if !spec.cluster.has_machine() {
         let hint = "set the cluster, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` shows \

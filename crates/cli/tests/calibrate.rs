@@ -192,7 +192,7 @@ fn one_rank_of_two_bounds_its_collectives() {
     let rate = &answer["calibration"]["collective_rate"];
     assert!(rate.is_null() || number(rate, "rate") > 0.8, "{rate}");
     let outcome = run(&["calibrate", &trace]);
-    assert!(outcome.stdout.contains("in the run, at most"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("in the run, upper bound"), "{}", outcome.stdout);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn mistakes_are_reported() {
     for (arguments, expected) in [
         (vec!["query", "SELECT nam FROM gpu", MEGATRON], "unknown column `nam`"),
         (vec!["query", "SELECT 1 FROM gpu", "no-such-file.json"], "file not found"),
-        (vec!["query", "DELETE FROM gpu", MEGATRON], "can only be read"),
+        (vec!["query", "DELETE FROM gpu", MEGATRON], "only SELECT statements"),
         (vec!["query", "SELECT 1"], "PATH"),
         (vec!["save", MEGATRON, "-o", "run.zip"], "does not end with `.railwright`"),
         (vec!["export-perfetto", MEGATRON, "-o", "run.zip"], "unknown trace format for the name"),

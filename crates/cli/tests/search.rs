@@ -44,7 +44,6 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
         "ranking: by step time",
         "against best",
         "step breakdown: ",
-        "verified on the timeline: ",
         "best layout\nrailwright estimate llama-3-8b --cluster dgx-h100 --gpus 8 --tp ",
         "railwright export --to megatron",
     ] {

@@ -90,7 +90,7 @@ impl Cause {
             Self::Allocation => "memory allocation",
             Self::DataLoading => "data loading",
             Self::BlockingCopy => "blocking copy",
-            Self::Synchronisation => "synchronisation",
+            Self::Synchronisation => "synchronization",
             Self::Compilation => "compilation, module loading",
             Self::GarbageCollection => "garbage collection",
             Self::Checkpoint => "checkpoint",

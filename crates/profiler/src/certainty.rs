@@ -29,7 +29,7 @@ impl Certainty {
         match self {
             Self::Replayed => "by replay",
             Self::AtMost => "at most",
-            Self::Unknown => "not known",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -38,7 +38,7 @@ impl Certainty {
         match self {
             Self::Replayed => cost.to_owned(),
             Self::AtMost => format!("\u{2264} {cost}"),
-            Self::Unknown => "not known".to_owned(),
+            Self::Unknown => "unknown".to_owned(),
         }
     }
 

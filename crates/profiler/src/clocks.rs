@@ -125,7 +125,7 @@ impl Clocks {
         let drift = self.clocks.iter().map(moves).fold(0.0, f64::max);
         match policy {
             ClockPolicy::Recorded => {
-                (false, format!("times are as recorded; clocks differ by up to {spread}"))
+                (false, format!("clocks differ by up to {spread}; recorded times are used"))
             }
             ClockPolicy::Align => (true, format!("clocks differed by up to {spread} and were aligned")),
             ClockPolicy::Auto => {
@@ -134,7 +134,7 @@ impl Clocks {
                 let scatter = self.clocks.iter().map(|clock| clock.residual).max().unwrap_or(0);
                 let most = if several_hosts { SIGNIFICANT * scatter.max(RESOLUTION) } else { ONE_HOST };
                 if self.spread <= most.min(usual / 10) && drift <= ONE_HOST as f64 {
-                    (false, self.agreement_text(several_hosts))
+                    (false, self.agreement_text())
                 } else {
                     (true, format!("clocks differed by up to {spread} and were aligned"))
                 }
@@ -148,19 +148,18 @@ impl Clocks {
     }
 
     /// Clocks that agree, except those that violate causality.
-    fn agreement_text(&self, several_hosts: bool) -> String {
+    fn agreement_text(&self) -> String {
         let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
         let whose = if out.len() == 1 { "whose clock is" } else { "whose clocks are" };
         let out_of_keeping = format!("{}, {whose} inconsistent with causality", human::ranks(&out));
         let causal = || self.clocks.iter().filter(|clock| !clock.is_acausal());
         let within = micro(spread(causal()));
         match (out.len(), causal().count()) {
-            (0, _) if several_hosts => format!("clocks agree within {within}: times are as recorded"),
-            (0, _) => format!("clocks agree within {within}, as on one host: times are as recorded"),
+            (0, _) => format!("clocks agree within {within}; recorded times are used"),
             (_, 0 | 1) => {
-                format!("clock offsets of {out_of_keeping} are unknown: times are as recorded")
+                format!("clock offsets of {out_of_keeping} are unknown; recorded times are used")
             }
-            _ => format!("clocks agree within {within}, except on {out_of_keeping}: times are as recorded"),
+            _ => format!("clocks agree within {within}, except on {out_of_keeping}; recorded times are used"),
         }
     }
 

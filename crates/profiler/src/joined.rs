@@ -155,7 +155,7 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     let hint =
         if unspecified.is_empty() { "Specify the layout if that is wrong" } else { "Specify the layout" };
     let text = format!("{}. {hint}", parts.join("; "));
-    Some(Warning::new("groups-told-by-ends", text))
+    Some(Warning::new("groups-inferred-from-ends", text))
 }
 
 /// Warnings about communicators whose lists disagree. Operations in a group of one rank need no counterpart and do not count.

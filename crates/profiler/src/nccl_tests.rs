@@ -235,7 +235,7 @@ impl Log {
         }
         if collectives.is_empty() {
             let what = if self.rows == 0 {
-                "no row of nccl-tests in it"
+                "no nccl-tests results found"
             } else {
                 "no row is valid: ranks are not listed and do not follow from the bandwidths"
             };

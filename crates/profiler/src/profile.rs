@@ -215,7 +215,7 @@ fn no_step(step: u64, windows: &Windows) -> Problem {
     }
     Problem::new(format!("there is no step {step}"))
         .in_file("--step")
-        .hint(format!("steps are {}", names.join(", ")))
+        .hint(format!("use one of the recorded steps: {}", names.join(", ")))
 }
 
 fn no_rank(rank: u32, job: &Job) -> Problem {
@@ -225,5 +225,5 @@ fn no_rank(rank: u32, job: &Job) -> Problem {
     }
     Problem::new(format!("no trace of rank {rank}"))
         .in_file("--rank")
-        .hint(format!("traced ranks: {}", known.join(", ")))
+        .hint(format!("use one of the traced ranks: {}", known.join(", ")))
 }

@@ -187,7 +187,7 @@ fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
             let names: Vec<String> = (0..windows.steps.len().min(16)).map(|at| windows.name(at)).collect();
             Problem::new(format!("there is no step {step}"))
                 .in_file("--step")
-                .hint(format!("steps are {}", names.join(", ")))
+                .hint(format!("use one of the recorded steps: {}", names.join(", ")))
         });
     }
     let mut lengths: Vec<i64> = windows.steps.iter().map(crate::windows::StepWindow::duration).collect();

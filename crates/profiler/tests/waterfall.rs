@@ -300,7 +300,10 @@ fn one_step_and_one_rank_alone() {
     let mut job = Job::new(traces);
     let joined = join(&mut job, &JoinOptions::default());
     let problem = |options: Options| profile(&job, &joined, &options, &OneByOne).unwrap_err();
-    assert_eq!(problem(Options { step: Some(9), ..Options::default() }).hint.unwrap(), "steps are 1, 2, 3");
+    assert_eq!(
+        problem(Options { step: Some(9), ..Options::default() }).hint.unwrap(),
+        "use one of the recorded steps: 1, 2, 3"
+    );
     assert!(problem(Options { rank: Some(7), ..Options::default() }).hint.unwrap().contains("0, 1"));
 }
 

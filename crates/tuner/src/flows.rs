@@ -121,10 +121,7 @@ fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> 
             "a torus connects single devices, but the cluster has scale-up domains of {own}"
         ))
         .at_key("design.kind")
-        .hint(
-            "use a cluster that is a torus (`tpu-v5p-pod`, `tpu-v5e-pod`), or set `cluster.scale_up.domain = \
-             1` for a torus of NICs only",
-        ));
+        .hint("use a torus cluster such as `tpu-v5p-pod`, or set `cluster.scale_up.domain = 1`"));
     }
     if design.domain.size != own && design.kind != Kind::ScaleUp && !is_torus {
         return Err(Problem::new(format!(

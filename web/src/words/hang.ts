@@ -22,7 +22,7 @@ export const nothingRecorded = 'nothing recorded'
 export const forInTheEnd = (choice: Part, choice2: Part) => `${choice} for ${choice2}, directly or indirectly. `
 export const openTheDumpsOfA = 'Open the dumps of a hung job'
 export const flightRecordsThatPytorchWrites =
-  'Flight-recorder dumps of PyTorch, one per rank, written when a collective times out, or metrics of XPUTimer. Drop them anywhere on this page. To enable them, set'
+  'Flight-recorder dumps of PyTorch, one per rank, written when a collective times out, or metrics of XPUTimer. Drop them anywhere. To enable them, set'
 export const torchFrBufferSize2000 = 'TORCH_FR_BUFFER_SIZE=2000'
 export const and = 'and'
 export const torchNcclDumpOnTimeout = 'TORCH_NCCL_DUMP_ON_TIMEOUT=1'
@@ -42,10 +42,10 @@ export const enteredHasEnded = 'entered has ended.'
 export const theDumpsDoNotRecord = 'The dumps do not record the number of ranks.'
 export const itHangs = 'Hang detected'
 export const rankWaits2 = (victims: Part) => `Rank ${victims} is blocked`
-export const ranksWait2 = (value: Part) => `${value} ranks wait`
-export const moreOfTheChainBelow = (value: Part, choice: Part) => `${value} more ${choice} of the chain below. `
+export const ranksWait2 = (value: Part) => `${value} ranks are blocked`
+export const moreOfTheChainBelow = (value: Part, choice: Part) => `${value} more ${choice} in the chain below. `
 export const fromTheDumpsOf = 'From the dumps of'
-export const blockedRanks = 'blocked ranks'
+export const blockedRanks = 'blocked'
 export const missedAt = 'missed at'
 export const ofText2 = (operation: Part, sequence: Part, name: Part) => `${operation} #${sequence} of ${name}`
 export const enteredLast = 'entered last'

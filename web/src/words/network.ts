@@ -29,7 +29,7 @@ export const theseCannotBeDistinguished = 'Their step time and price are equal, 
 export const equalWithinTheIntervals = (tied: Part, dearer: Part) =>
   `${tied} networks are equal per token within the intervals; the second cheapest of them costs ${dearer} more to buy.`
 export const theNextCosts = (name: Part, size: Part, speed: Part, by: Part) =>
-  `The next network, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
+  `The second-cheapest network per token, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
 export const noOtherWasSimulated = 'No other network was simulated.'
 export const loadItsStrategy = 'Load its strategy'
 export const equalCheapest = 'equal cheapest'

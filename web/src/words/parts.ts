@@ -15,7 +15,7 @@ export const idleMeanOverStages = 'idle, mean over stages'
 export const meanOverStagesOfPipeline = 'mean over stages of (pipeline − busy) / pipeline'
 export const bubblesOfOneStage = 'bubbles of one stage'
 export const ofThePipelinesDuration = 'of the pipeline’s duration'
-export const fillSteadyDrainPipelineOr = '(fill + steady + drain) / pipeline, or the sum of causes if measured'
+export const fillSteadyDrainPipelineOr = 'bubble = (fill + steady + drain) / pipeline; for measured steps, the sum of the causes'
 export const fromTheFirstPassOf = 'From the first pass of any stage to the last, without data parallelism and optimizer after the pipeline.'
 
 // command.ts

@@ -124,7 +124,7 @@ export const thisJobIs = 'This job is'
 export const noMfu = 'no MFU'
 export const noPrediction = 'no prediction'
 export const theCalculatorsRun2 = (value: Part) => `The calculator’s run: ${value}`
-export const mfuNamesOfGroupsAnd = 'MFU, names of groups and the prediction come from it'
+export const mfuNamesOfGroupsAnd = 'The run gives MFU, group names and the prediction'
 export const openARunInThe = 'A run of the calculator gives MFU and a prediction.'
 export const openTheCalculator = 'Choose one'
 export const layout = 'Layout'
@@ -287,10 +287,11 @@ export const ranksByCost = 'Ranks by cost'
 export const costPerStep = 'Cost per step'
 export const waitsCaused = 'Waits caused'
 export const lateBy = 'Late by, summed'
-export const perStepOverItsCollectives = 'per step, over all its collectives; concurrent ones each count, so that it can exceed the step'
+export const perStepOverItsCollectives =
+  'per step, summed over all its collectives. Concurrent collectives count separately, so the sum can exceed the step.'
 export const cause = 'Cause'
 export const noDelay = 'no delay'
-export const belowTheLeastCost = 'below the least cost'
+export const belowTheLeastCost = 'below the reporting threshold'
 export const notReported = 'not reported'
 export const ranksDelayEachOther = (cause: string) => `Ranks delay each other in turn (${cause})`
 

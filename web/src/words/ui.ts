@@ -85,7 +85,7 @@ export const copyOrOpenALink = 'Copy or open a link (L)'
 export const saveOrPrintThisView = 'Save or print this view as a report (R)'
 export const keys2 = 'Keys (?)'
 export const unknownView = 'Unknown view'
-export const thisViewFailed = 'This view failed'
+export const thisViewFailed = 'This view could not be displayed'
 export const loadThePageAgain = 'Reload the page'
 export const theLinkSets = 'The link sets'
 export const times = (value: Part) => `${value} times`

@@ -85,7 +85,7 @@ export const first = (fIRST: Part) => `first ${fIRST}`
 export const sensitivity = 'Sensitivity'
 export const more = (swing: Part) => `${swing} more`
 export const less = (swing: Part) => `${swing} less`
-export const atItsBest = 'at its best'
+export const atItsBest = 'without its cost'
 export const mostlyThrough = 'mostly through'
 export const enterOrClickApplies = (id: Part) => `Enter or click applies ${id}`
 export const aConstantOfTheSoftware = 'A software constant: fitted, not configurable'

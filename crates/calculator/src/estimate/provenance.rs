@@ -28,7 +28,7 @@ pub(super) const OPERATORS: [(&str, &str); 5] = [
     ("operators.measured", "operators measured near this shape on this accelerator"),
     ("operators.fitted", "operator models fitted on this accelerator"),
     ("operators.derived", "operator models transferred from another accelerator"),
-    ("operators.roofline", "data sheet and a typical efficiency"),
+    ("operators.roofline", "data-sheet rates at a typical efficiency"),
 ];
 
 pub(super) const COLLECTIVES: [(&str, &str); 4] = [

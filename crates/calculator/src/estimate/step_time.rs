@@ -92,7 +92,10 @@ pub fn interval(
             SoftwareOrigin::Inferred => format!("`{}` was inferred", costing.plan.software),
             _ => "none was specified".to_owned(),
         };
-        let source = format!("errors of {} measured runs of all software, because {why}", any.runs);
+        let source = format!(
+            "errors of {} measured runs of all software, because {why}",
+            human::whole(any.runs as u64)
+        );
         let (low, high) = (any.low.min(assumed.low), any.high.max(assumed.high));
         return as_shown(intervals::Interval { low, high, ..any }, source + &more);
     }

@@ -111,7 +111,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let data_parallel = match cells.count("dp") {
         Some(dp) => dp,
         None if cells.text("tp").is_some() && devices.is_multiple_of(inner) => devices / inner,
-        None => return Err("no parallel degrees".into()),
+        None => return Err("no parallel sizes".into()),
     };
     if pipeline_parallel.saturating_mul(cells.count("vpp").unwrap_or(1)) > MOST_VIRTUAL_STAGES {
         return Err(format!("more than {MOST_VIRTUAL_STAGES} virtual stages"));

@@ -11,7 +11,7 @@ pub(crate) struct RunSettings {
     /// Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath, help_heading = "Run")]
     pub(crate) cluster: Option<String>,
-    /// Number of GPUs of the run if its file gives none
+    /// Number of GPUs, if the run's file does not set it
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub(crate) gpus: Option<String>,
     /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)

@@ -16,7 +16,7 @@ pub(crate) struct RecomputeArguments {
     /// Use the same policy on all stages, as framework flags do
     #[arg(long, help_heading = "Choice")]
     pub(crate) uniform: bool,
-    /// Allow activation offload to host memory, in sixteenths of a stage
+    /// Allow offload of activations to host memory, in steps of 1/16 of a stage's activations
     #[arg(long, conflicts_with = "uniform", help_heading = "Choice")]
     pub(crate) allow_offload: bool,
     /// Modules to consider besides full layers, such as `core_attention,mlp` [default: all]

@@ -30,7 +30,7 @@ pub(crate) struct Traffic {
     /// Write the traffic matrix as a heat map (`.svg` or `.png`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) heat: Option<String>,
-    /// Average matrix and heat map over N x N blocks of ranks [default: 256; full matrix in CSV]
+    /// Average the matrix and the heat map over N x N blocks of ranks [default: 256; full matrix in CSV]
     #[arg(long, value_name = "N", help_heading = "Output", hide_short_help = true)]
     pub(crate) cells: Option<u32>,
     #[command(flatten)]

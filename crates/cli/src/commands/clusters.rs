@@ -131,7 +131,7 @@ impl Answer for Preset {
         let c = &self.cluster;
         let mut document = Document::default();
         document.heading_with(c.name.clone(), format!("{} {}", c.accelerator.vendor, c.accelerator.name));
-        let reduces = if c.scale_up.in_network_reduction { ", switches reduce" } else { "" };
+        let reduces = if c.scale_up.in_network_reduction { ", in-network reduction" } else { "" };
         let oversubscribed = |x: f64| if x > 1.0 { format!(", {x}:1") } else { String::new() };
         let tiers: Vec<String> = c
             .network

@@ -191,12 +191,12 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
         Column::words("operation"),
         Column::words("ranks").expendable(4),
         Column::numbers("groups").expendable(5),
-        Column::numbers("count").expendable(1),
-        Column::numbers("bytes"),
+        Column::numbers("count").expendable(5),
+        Column::numbers("bytes").expendable(2),
         Column::numbers("time").expendable(3),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("exposed").expendable(2),
+        Column::numbers("exposed").expendable(1),
         Column::numbers("bus bandwidth"),
         of_link,
         Column::numbers("to hide").expendable(6),
@@ -225,7 +225,7 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
     });
     document.table(Table { columns, rows: rows.collect() });
     if let Some(assumed) = groups.iter().find_map(|group| group.assumed.as_deref()) {
-        document.paragraph(Cell::new(format!("assumed: {assumed}"), Tone::Faint));
+        document.paragraph(Cell::new(format!("group inferred: {assumed}"), Tone::Faint));
     }
 }
 
@@ -241,7 +241,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         ranks.truncate(RANKS);
         format!("the {RANKS} ranks with the longest waits, of {}", report.ranks.len())
     } else {
-        "in collectives with all traced ranks of a group".to_owned()
+        "communication: union of intervals; wait and transfer: sums over collectives with all traced ranks of a group".to_owned()
     };
     document.heading_with("By rank", remark);
     let columns = vec![
@@ -254,7 +254,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         Column::numbers("wait"),
         Column::numbers("transfer"),
         Column::numbers("last in").expendable(2),
-        Column::numbers("lost").expendable(1),
+        Column::numbers("unmatched").expendable(1),
         Column::numbers("bounds only").expendable(4),
     ];
     let share = |part: i64, whole: i64| {
@@ -290,11 +290,11 @@ fn clocks(document: &mut Document, report: &CommunicationReport) {
         clocks.truncate(RANKS);
         format!("the {RANKS} ranks with the largest offset")
     } else if report.clocks.applied {
-        "removed".to_owned()
+        "measured and corrected".to_owned()
     } else {
-        "found, not removed".to_owned()
+        "measured, not corrected".to_owned()
     };
-    document.heading_with("Clocks", remark);
+    document.heading_with("Clock offsets", remark);
     let columns = vec![
         Column::numbers("rank"),
         Column::numbers("offset"),

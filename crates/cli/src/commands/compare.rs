@@ -116,7 +116,7 @@ fn verdict_of(shift: &Shift) -> (String, Tone) {
         }
         Some((low, high)) => {
             let interval =
-                format!("95% confidence {} to {}, {first} and {second} steps", percent(low), percent(high));
+                format!("95% interval {} to {}, {first} and {second} steps", percent(low), percent(high));
             if low > 0.0 || high < 0.0 {
                 (format!("significant change: {interval}"), Tone::Plain)
             } else {

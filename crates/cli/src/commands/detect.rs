@@ -209,7 +209,7 @@ fn open(document: &mut Document, launch: &Launch) {
         let columns = vec![
             Column::words("key"),
             Column::numbers("line"),
-            Column::prose("because of"),
+            Column::prose("source"),
             Column::prose("why"),
         ];
         document.table(Table { columns, rows });
@@ -223,8 +223,8 @@ fn open(document: &mut Document, launch: &Launch) {
 /// Keys of a run file in the order of the documentation, set ones first.
 fn values(document: &mut Document, launch: &Launch) {
     let about = match launch.partial {
-        Some(_) => "keys of a run file",
-        None => "keys of a run file; without a line: default of the framework",
+        Some(_) => "run-file keys",
+        None => "run-file keys; no line: default of the framework",
     };
     document.heading_with("settings", about);
     let order: Vec<String> =
@@ -240,12 +240,8 @@ fn values(document: &mut Document, launch: &Launch) {
             Cell::new(origin.source.as_str(), tone),
         ]
     });
-    let columns = vec![
-        Column::words("key"),
-        Column::words("value"),
-        Column::numbers("line"),
-        Column::prose("because of"),
-    ];
+    let columns =
+        vec![Column::words("key"), Column::words("value"), Column::numbers("line"), Column::prose("source")];
     document.table(Table { columns, rows: rows.collect() });
 }
 
@@ -254,9 +250,9 @@ fn remarks(document: &mut Document, launch: &Launch) {
         (RemarkKind::Conflict, "contradictions"),
         (RemarkKind::Invalid, "invalid values"),
         (RemarkKind::Unresolved, "not resolved"),
-        (RemarkKind::Unknown, "not known"),
+        (RemarkKind::Unknown, "unknown"),
         (RemarkKind::NotModelled, "recognized, not modelled"),
-        (RemarkKind::Assumed, "concluded"),
+        (RemarkKind::Assumed, "inferred"),
         (RemarkKind::Ignored, "without effect on time and memory"),
     ] {
         let found: Vec<&Remark> = launch.remarks_of(kind).collect();

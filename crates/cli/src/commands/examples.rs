@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
                 let hint = did_you_mean(
                     name,
                     names(),
-                    &format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+                    &format!("use one of {}", names().collect::<Vec<_>>().join(", ")),
                 );
                 Problem::new(format!("unknown example `{name}`")).hint(hint)
             })?;

@@ -111,8 +111,12 @@ impl Answer for Answered {
         let mut document = Document::default();
         let counts = self.answer.counts;
         let hosts = human::whole(counts.hosts);
-        let title =
-            format!("goodput of {} x {} on {hosts} hosts", human::whole(counts.devices), self.machine);
+        let title = format!(
+            "goodput {}: {} x {} on {hosts} hosts",
+            human::percent(self.answer.goodput),
+            human::whole(counts.devices),
+            self.machine
+        );
         document.spans(vec![Cell::new(title, Tone::Strong)]);
         document.chosen(&self.chosen);
         self.summary(&mut document);
@@ -156,7 +160,11 @@ impl Answered {
         let every = if interval.is_specified {
             let best = interval.optimal.zip(interval.optimal_ettr);
             best.map_or_else(String::new, |(optimal, ettr)| {
-                format!("; best: {} with {}", human::seconds(optimal), human::percent(ettr / answer.slowdown))
+                format!(
+                    "; best: {} (goodput {})",
+                    human::seconds(optimal),
+                    human::percent(ettr / answer.slowdown)
+                )
             })
         } else {
             ", the one with the highest goodput".to_owned()
@@ -172,16 +180,16 @@ impl Answered {
             String::new()
         };
         let price = answer.price.map_or_else(String::new, |price| {
-            format!("{}, {} without loss", human::dollars(price.useful_hour), human::dollars(price.hour))
+            format!("{} ({} without failures)", human::dollars(price.useful_hour), human::dollars(price.hour))
         });
         document.pairs(vec![
             ("goodput", Cell::new(format!("{}{ettr}", human::percent(answer.goodput)), Tone::Strong)),
             ("MTBF of the job", format!("{}{mtbf}", human::seconds(answer.job.mtbf)).into()),
-            ("failures per day", format!("{:.2}", answer.failures_per_day).into()),
+            ("failures per calendar day", format!("{:.2}", answer.failures_per_day).into()),
             ("checkpoint interval", format!("{}{every}", human::seconds(interval.used)).into()),
             ("approximations", approximations.into()),
             ("step slowdown", slow.into()),
-            ("useful hour", price.into()),
+            ("cost per productive hour", price.into()),
         ]);
     }
 
@@ -224,7 +232,7 @@ impl Answered {
                 Column::words("component"),
                 Column::numbers("count"),
                 Column::numbers("MTBF of one, h"),
-                Column::numbers("failures per day"),
+                Column::numbers("failures per day of operation"),
                 Column::numbers("takes a host").expendable(1),
                 Column::words("rate").expendable(2),
             ],
@@ -242,7 +250,8 @@ impl Answered {
                     published.failures_per_thousand_node_days,
                 ),
                 Cell::seconds(*mtbf),
-                published.confidence.as_str().into(),
+                if published.confidence == "retrieved" { "from the source" } else { "source not checked" }
+                    .into(),
             ]
         };
         Table {

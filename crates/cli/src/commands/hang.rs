@@ -42,8 +42,7 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
     }
     if records.is_empty() && gauges.is_empty() {
         let problem = Problem::new("no flight record among these files");
-        let hint = "dumps are written when a collective times out with TORCH_FR_BUFFER_SIZE=2000 (older: TORCH_NCCL_TRACE_BUFFER_SIZE) and \
-                    TORCH_NCCL_DUMP_ON_TIMEOUT=1; traces go to `railwright profile`";
+        let hint = "set TORCH_FR_BUFFER_SIZE=2000 (older: TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1 to write dumps";
         return Err(problem.hint(hint).into());
     }
     if others > 0 {
@@ -74,7 +73,7 @@ fn sentence(root: &Root) -> String {
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
-            format!("{who} is outside any collective: its host is busy elsewhere or idle")
+            format!("{who} is in no collective: its host may be busy or idle")
         }
         RootCause::DifferentCall => {
             format!("{who} called a different collective, or with different sizes")
@@ -242,7 +241,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
         let mut pairs: Vec<(&str, Cell)> = Vec::new();
         if !root.victims.is_empty() {
-            pairs.push(("blocked ranks", ranks(&root.victims).into()));
+            pairs.push(("blocked", human::ranks(&root.victims).into()));
         }
         if let Some(stuck) = hang.stuck.get(root.stuck) {
             let place = format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name);
@@ -309,7 +308,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
             let are = if hanging.len() == 1 { "is" } else { "are" };
             Cell::new(format!("{} {are} flagged as hanging", human::ranks(&hanging)), Tone::Bad)
         }
-        _ => Cell::new("no rank is flagged as hanging", Tone::Good),
+        _ => Cell::new("no hang: XPUTimer flags no rank", Tone::Good),
     };
     document.heading("Metrics");
     document.paragraph(message);
@@ -318,7 +317,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
         Column::numbers("rank"),
         Column::words("hangs"),
         Column::numbers("GEMMs vs. median"),
-        Column::numbers("communication to median"),
+        Column::numbers("communication vs. median"),
         Column::numbers("queued"),
     ];
     let rows = metrics.ranks.iter().map(|rank| {

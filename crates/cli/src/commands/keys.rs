@@ -57,7 +57,11 @@ impl Answer for Keys {
                 key.kind.expects().into(),
             ]);
         }
-        document.table(table);
+        if table.rows.is_empty() {
+            document.paragraph("no key matches");
+        } else {
+            document.table(table);
+        }
         document
     }
 }

@@ -216,9 +216,13 @@ impl Answer for Read {
         }
         if let Some(drift) = log.drift {
             let level = if drift.abs() > 0.02 { Tone::Doubtful } else { Tone::Plain };
-            pairs.push(("drift", Cell::new(format!("{} over the last level", signed(drift)), level)));
+            pairs.push(("drift", Cell::new(format!("{} within the last plateau", signed(drift)), level)));
         }
-        let share = format!("{} of the time, {} reports", human::percent(log.slow_share), log.slow.len());
+        let share = format!(
+            "{} of the time, {}",
+            human::percent(log.slow_share),
+            human::several(log.slow.len() as u64, "report")
+        );
         pairs.push(("slow steps", share.into()));
         if let Some(pause) = log.pause {
             let text = format!(
@@ -263,7 +267,7 @@ fn signed(share: f64) -> String {
 }
 
 fn segments(log: &Judged, document: &mut Document) {
-    document.heading("Levels");
+    document.heading_with("Plateaus", "ranges of equal step time");
     let columns = vec![
         Column::numbers("from"),
         Column::numbers("to"),

@@ -121,7 +121,7 @@ impl Memory {
         document.heading_with(
             format!("stage {} at its peak", self.answer.stage),
             format!(
-                "allocated {}, reserved {}, device {}; micro-batches in flight: {}",
+                "allocated {}, reserved {}, device {}; micro-batches in flight per chunk: {}",
                 human::bytes(stage.allocated),
                 human::bytes(stage.reserved),
                 human::bytes(stage.device),
@@ -144,9 +144,9 @@ impl Memory {
         }
         let when = self.answer.over_time.peak.as_ref().map_or_else(String::new, |peak| {
             format!(
-                "; fullest at {} with {}",
-                human::seconds(peak.time.seconds()),
-                human::bytes(Bytes::new(peak.bytes as f64))
+                "; peak {} at {}",
+                human::bytes(Bytes::new(peak.bytes as f64)),
+                human::seconds(peak.time.seconds())
             )
         });
         document.heading_with(

@@ -241,8 +241,7 @@ fn name(text: &str, terminal: Terminal) -> Cell {
 }
 
 fn kinds(device: &DeviceReport, document: &mut Document) {
-    document
-        .heading_with("memory by kind", "requested bytes at that moment, by the stack that allocated them");
+    document.heading_with("memory by kind", "requested bytes at the peak, by allocating stack");
     let bar = |group: &Group| Bar {
         depth: 1,
         label: group.name.clone(),
@@ -284,8 +283,10 @@ fn allocator(device: &DeviceReport, document: &mut Document) {
         pairs.push((
             "driver calls",
             Cell::from(format!(
-                "{} segments allocated, {} freed, {} cache flushes",
-                device.segment_allocs, device.segment_frees, device.cache_flushes
+                "{} allocated, {} freed, {}",
+                human::several(device.segment_allocs, "segment"),
+                device.segment_frees,
+                human::several(device.cache_flushes, "cache flush")
             )),
         ));
     }

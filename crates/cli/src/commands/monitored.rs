@@ -324,7 +324,7 @@ fn late(document: &mut Document, seen: &Inspected) {
     if seen.late.is_empty() {
         return;
     }
-    let remark = format!("the last rank to enter has the shortest collective{}", shown(seen.late.len()));
+    let remark = format!("inferred as the rank with the shortest collective{}", shown(seen.late.len()));
     document.heading_with("Last rank to enter", remark);
     let columns = vec![
         Column::words("communicator"),
@@ -353,14 +353,15 @@ fn late(document: &mut Document, seen: &Inspected) {
 }
 
 fn speeds(document: &mut Document, metrics: &Metrics) {
-    document.heading_with("Speeds", "XPUTimer's gauges over the median of all ranks, by operation and size");
+    document
+        .heading_with("Speeds", "speed relative to the median rank, from XPUTimer, by operation and size");
     let speed = |value: Option<f64>, slow: bool| {
         let tone = if slow { Tone::Bad } else { Tone::Plain };
         value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v).toned(tone))
     };
     let columns = vec![
         Column::numbers("rank"),
-        Column::numbers("matrix products"),
+        Column::numbers("GEMMs"),
         Column::numbers("communication"),
         Column::words("verdict"),
     ];

@@ -266,7 +266,7 @@ impl Shown {
                 if one.step.parse::<u64>().is_ok()
                     && report.cut_by != Some(railwright_profiler::windows::CutBy::Nothing) =>
             {
-                format!("step {} of {}", one.step, time(report.step_time))
+                format!("step {}: {}", one.step, time(report.step_time))
             }
             [_] => format!("one window of {}", time(report.step_time)),
             all if (report.step_time - report.median_step_ns).abs() > 0.05 * report.median_step_ns => {
@@ -292,9 +292,10 @@ impl Shown {
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
             Some(finding) => Some(format!("top finding: {}", finding.message)),
-            None => self
-                .largest()
-                .map(|(name, share)| format!("largest loss: {name}, {} of the step", human::percent(share))),
+            None => self.largest().map(|(name, share)| match share {
+                share if share < 0.01 => "no loss above 1% of the step".to_owned(),
+                share => format!("largest loss: {name}, {} of the step", human::percent(share)),
+            }),
         };
         if let Some(most) = most {
             if !verdict.is_empty() {

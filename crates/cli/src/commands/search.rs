@@ -68,14 +68,21 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
 /// Search statistics in words; for the report only, since they differ between runs.
 fn speed(begin: Moment, counters: &Counters) -> String {
     let seconds = begin.elapsed().as_secs_f64().max(1e-6);
+    let rest = [
+        (counters.bounded_away, "pruned"),
+        (counters.dominated, "equivalent"),
+        (counters.did_not_fit + counters.did_not_fit_as_group, "out of memory"),
+    ];
+    let rest: Vec<String> = rest
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{} {why}", human::count(count as f64)))
+        .collect();
+    let rest = if rest.is_empty() { String::new() } else { format!("; not evaluated: {}", rest.join(", ")) };
     format!(
-        "{} of {} layouts evaluated in {seconds:.2} s; not evaluated: {} pruned, {} equivalent, {} out of \
-         memory",
+        "{} of {} layouts evaluated in {seconds:.2} s{rest}",
         human::count(counters.timed as f64),
         human::count(counters.enumerated as f64),
-        human::count(counters.bounded_away as f64),
-        human::count(counters.dominated as f64),
-        human::count((counters.did_not_fit + counters.did_not_fit_as_group) as f64),
     )
 }
 

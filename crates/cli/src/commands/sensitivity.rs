@@ -131,13 +131,13 @@ fn kind(kind: Kind) -> &'static str {
 
 fn table(figures: &[Figure]) -> Table {
     let columns = vec![
-        Column::words("figure"),
-        Column::words("of").expendable(3),
+        Column::words("parameter"),
+        Column::words("kind").expendable(3),
         Column::numbers("now").expendable(2),
         Column::numbers("elasticity"),
         Column::numbers("less"),
         Column::numbers("more"),
-        Column::numbers("at best"),
+        Column::numbers("without cost"),
         Column::words("mostly through").expendable(1),
     ];
     let share = |x: f64| {
@@ -198,7 +198,7 @@ impl Ranking {
     }
 
     fn remarks(&self) -> Vec<Cell> {
-        let Sensitivity { sum, capacity, .. } = &self.answer;
+        let Sensitivity { capacity, .. } = &self.answer;
         let memory = if capacity.least <= capacity.device {
             format!(
                 "memory: {} of {}; capacity has no effect down to {} (50% likely to fit)",
@@ -217,14 +217,8 @@ impl Ranking {
         };
         vec![
             memory.into(),
-            format!(
-                "sum of elasticities: {:.3} hardware rates, {:.3} latencies, floors and host, {:+.3} without a parameter; total 1",
-                -sum.rates, sum.times, sum.rest
-            )
-            .into(),
             "at a limit (power, balanced experts, a change of the critical stage) the elasticity is the mean of both directions"
                 .into(),
-            "software efficiencies scale hardware rates and are excluded from that sum".into(),
         ]
     }
 }

@@ -92,9 +92,9 @@ impl Answer for Stragglers {
                 if report.from_host { "outside of operators" } else { "devices idle" },
                 Cell::percent(report.idle),
             ),
-            ("least reported cost", time(report.noise)),
+            ("reporting threshold", time(report.noise)),
             ("replay error", replay_error(report)),
-            ("clocks", report.clocks.reason.as_str().into()),
+            ("clocks", report.clocks.reason.trim_start_matches("clocks ").into()),
         ]);
         named(&mut document, report);
         costs(&mut document, report, self.shown);
@@ -155,6 +155,7 @@ fn verdict(report: &StragglerReport) -> Cell {
 fn what(named: &Named) -> String {
     let ranks = RankSet::new(&named.ranks);
     match (named.stage, named.ranks.as_slice()) {
+        (Some(stage), [one]) => format!("stage {stage} (rank {one})"),
         (Some(stage), _) => format!("stage {stage} (ranks {ranks})"),
         (None, [one]) => format!("rank {one}"),
         (None, _) => format!("ranks {ranks}"),
@@ -166,10 +167,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with(
-        "Causes of delay",
-        "each cost is the saving once the rows above are fixed, so costs add up",
-    );
+    document.heading_with("Causes of delay", "costs add up: each is the further saving after the rows above");
     let columns = vec![
         Column::words("item"),
         Column::words("cause"),
@@ -202,7 +200,7 @@ fn without(report: &StragglerReport) -> &'static str {
 /// Replay error: the resolution of its costs.
 fn replay_error(report: &StragglerReport) -> Cell {
     let off = report.replay_error * report.step_time;
-    let exact = Cell::new("0%: it reproduces the measured times", Tone::Plain);
+    let exact = Cell::new("0%", Tone::Plain);
     if report.replay_error.abs() < 1e-5 {
         return exact;
     }
@@ -218,7 +216,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     }
     let doubted = report.verdict == Verdict::CannotTell;
     let about = match &report.bounds_only {
-        _ if doubted => "waits attributed to each rank; their cost per step is unknown".to_owned(),
+        _ if doubted => "waits attributed to each rank; the cause of the delay is unknown".to_owned(),
         None => "cost per step by replay; waits are attributed to the rank that causes them".to_owned(),
         Some(reason) => {
             format!(
@@ -277,7 +275,7 @@ fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
     match culprit.cost {
         _ if culprit.is_straggler => culprit.cause_name,
         cost if cost <= 0.0 => "no delay",
-        cost if cost <= report.noise => "below the least cost",
+        cost if cost <= report.noise => "below threshold",
         // Its cost alone is also part of the cost of reported ranks.
         _ => "not reported",
     }
@@ -363,7 +361,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
             Cell::number(human::bytes_decimal(Bytes::new(bytes)), bytes),
             time(group.transfer as f64),
             time(group.peers as f64),
-            if report.verdict == Verdict::CannotTell { "not known".into() } else { time(group.cost) },
+            if report.verdict == Verdict::CannotTell { "unknown".into() } else { time(group.cost) },
         ]
     });
     document.table(Table { columns, rows: rows.collect() });

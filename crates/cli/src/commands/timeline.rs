@@ -71,8 +71,8 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     printer.data(&text, path)?;
     if path.is_some() {
         let how = match format {
-            Format::Svg => "open it in a browser",
-            Format::Chrome => "open it in https://ui.perfetto.dev",
+            Format::Svg => "open the file in a browser",
+            Format::Chrome => "open the file in https://ui.perfetto.dev",
             Format::Columns => "`railwright serve` shows these columns",
         };
         let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
             String::new()
         };
         printer.note(&format!(
-            "a step of {}{in_sequence} on {} ranks, one for each pipeline stage; {how}",
+            "the file shows a step of {}{in_sequence} on {} ranks, one per pipeline stage; {how}",
             human::seconds(length),
             step.ranks.len()
         ));

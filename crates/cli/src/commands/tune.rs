@@ -194,7 +194,7 @@ fn rows(
         rows.push(row);
     }
     if rows.is_empty() {
-        notes.push("no other layout fits: nothing to change".to_owned());
+        notes.push("no other layout fits, so nothing is changed".to_owned());
     }
     Ok(rows)
 }

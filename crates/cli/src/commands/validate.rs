@@ -136,7 +136,7 @@ impl Answer for Validated {
         worst.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.id.cmp(&b.id)));
         worst.truncate(WORST);
         if !worst.is_empty() {
-            document.heading("furthest off");
+            document.heading("largest errors");
             document.table(rows(&worst, true, self.0.calibration.is_some()));
         }
         if !summary.skipped.is_empty() {

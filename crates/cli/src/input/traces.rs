@@ -289,7 +289,7 @@ fn called_trace(label: &str) -> bool {
 
 fn unknown(label: &str) -> Problem {
     Problem::new("unknown format").in_file(label).hint(format!(
-        "supported: {}",
+        "use a training log or a trace in one of these formats: {}",
         tabular::readers().iter().chain(readers::all()).map(|r| r.name()).collect::<Vec<_>>().join(", ")
     ))
 }

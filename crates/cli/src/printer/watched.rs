@@ -45,7 +45,7 @@ impl answers::Watch for Watched {
 
     fn remedies(&self, most: usize, enough: usize) {
         self.printer.note(&format!(
-            "nothing fits: trying up to {most} remedies, until {enough} of them and a cluster size work"
+            "nothing fits; trying up to {most} remedies, until {enough} of them and a cluster size work"
         ));
     }
 }

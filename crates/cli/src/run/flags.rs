@@ -43,7 +43,7 @@ pub(crate) fn option(key: &str) -> String {
 }
 
 /// `set uneven_stages = true` becomes `pass --uneven-stages (uneven_stages = true)`, `context_kind = "ring"` becomes
-/// `--context-kind ring`, `set cluster.devices to 8` becomes `pass --devices 8`.
+/// `--context-kind ring`, `set cluster.devices to 8` becomes `pass --gpus 8`.
 pub(crate) fn translate(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -105,7 +105,7 @@ mod tests {
             ("use 2, or context_kind = \"ring\"", "use 2, or --context-kind ring"),
             (
                 "use data_parallel 4, or omit it; or set cluster.devices to 4",
-                "use --data-parallel 4, or omit it; or pass --devices 4",
+                "use --data-parallel 4, or omit it; or pass --gpus 4",
             ),
             (
                 "`plan.global_batch` and `plan.micro_batches` both",

@@ -10,7 +10,6 @@ use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::Printer;
 use crate::run::slots;
 use railwright_launch::{Format, Launch, RemarkKind, detect};
-use railwright_spec::human;
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;
@@ -228,15 +227,18 @@ pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
         .collect();
     printer.warnings(&doubtful);
     for remark in launch.remarks_of(RemarkKind::Assumed) {
-        printer.note(&format!("`{}` {}", remark.source, remark.message));
+        printer.note(&format!("`{}`: {}", remark.source, remark.message));
     }
     let ignored: Vec<&str> =
         launch.remarks_of(RemarkKind::Ignored).map(|remark| remark.source.as_str()).collect();
     if !ignored.is_empty() {
         let some = ignored.iter().take(3).map(|source| format!("`{source}`")).collect::<Vec<_>>().join(", ");
         printer.note(&format!(
-            "no effect on step time and memory: {}, such as {some}",
-            human::several(ignored.len() as u64, "argument")
+            "no effect on step time or memory: {some}{}",
+            match ignored.len() {
+                0..=3 => String::new(),
+                all => format!(" and {} more", all - 3),
+            }
         ));
     }
 }
@@ -265,7 +267,7 @@ pub(crate) fn version(writer: &dyn railwright_launch::Writer, name: &str) -> Res
         let hint = if versions.is_empty() {
             format!("all known versions of {} read the same files: omit --target-version", writer.name())
         } else {
-            format!("one of {}", versions.join(", "))
+            format!("use one of {}", versions.join(", "))
         };
         problem.in_file("--target-version").hint(hint)
     })

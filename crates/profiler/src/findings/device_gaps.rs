@@ -97,9 +97,9 @@ impl Rule for DeviceGaps {
         let line = |what: &str, gaps: Gaps| {
             (gaps.count > 0).then(|| {
                 format!(
-                    "{what}: {} per step in {} gaps, longest {}",
+                    "{what}: {} per step in {}, longest {}",
                     time(per_step(gaps.time)),
-                    human::whole(gaps.count),
+                    human::several(gaps.count, "gap"),
                     time(gaps.longest as f64)
                 )
             })

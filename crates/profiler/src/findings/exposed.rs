@@ -31,7 +31,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
                if a group spans NVLink domains.\n\n\
                Remedies: a smaller TP size, sequence parallelism with overlapped all-gathers \
                (`--tp-comm-overlap`), groups within a domain.",
-        advice: "overlap it with GEMMs (`--tp-comm-overlap`), or reduce the TP size",
+        advice: "overlap tensor-parallel communication with GEMMs (`--tp-comm-overlap`), or reduce the TP size",
     },
     Exposed {
         dimension: Dimension::Context,
@@ -123,11 +123,8 @@ impl Rule for Exposed {
         }
         // With one recorded rank of a group, transfer and wait cannot be separated: the whole is a bound.
         let bounded = context.mean(Label::Exposed(self.dimension, Share::Undivided)) > BOUNDED * lost;
-        let what = if bounded {
-            "communication (transfer or waiting: not recorded in the traces)"
-        } else {
-            "transfers"
-        };
+        let what =
+            if bounded { "communication (transfer and waiting cannot be separated)" } else { "transfers" };
         let late = delayed(context, lost);
         let whose = match self.dimension {
             Dimension::Other => format!("{what} of unknown groups"),

@@ -55,11 +55,11 @@ fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
         None => time(&is_older) > 0 && !context.kernels().any(|(_, name)| is_newer(name)),
     };
     if lacks {
-        "run them in fp16 with loss scaling: this chip has no bf16 and no TF32"
+        "run float32 GEMMs in fp16 with loss scaling: the device has no bf16 and no TF32"
     } else if 2 * time(&is_tf32) > time(&|_| true) {
-        "run them in bf16; they use TF32 already"
+        "run float32 GEMMs in bf16; they use TF32 already"
     } else {
-        "run them in bf16, or at least allow TF32"
+        "run float32 GEMMs in bf16, or at least allow TF32"
     }
 }
 

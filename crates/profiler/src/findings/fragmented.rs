@@ -69,7 +69,7 @@ impl Rule for Fragmented {
                     bytes as f64 / count / 1024.0,
                     time(each)
                 )],
-                advice: "merge them: larger buckets, coalesced calls".to_owned(),
+                advice: "merge small collectives: larger buckets, coalesced calls".to_owned(),
                 ..Finding::default()
             });
         }

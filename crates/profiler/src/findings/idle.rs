@@ -76,7 +76,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
     },
     IdleCause {
         cause: Cause::Synchronisation,
-        id: "synchronisation",
+        id: "synchronization",
         title: "Idle time after synchronization",
         text: "Idle time of the device while its host was in a synchronizing call (`cudaStreamSynchronize`, \
                `.item()`): no kernel is launched until the call returns. Threshold: 1% of the step. Cost: \
@@ -159,7 +159,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
                intra-operator threads.",
         least: 0.01,
         message: "operators of another thread run while the device is idle",
-        advice: "move that work to a separate process; use more cores for the job",
+        advice: "move operators of other threads to a separate process; use more cores for the job",
     },
     IdleCause {
         cause: Cause::HostWork,
@@ -173,7 +173,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
                in another process, calling it less often.",
         least: 0.01,
         message: "long calls on the host leave the device idle",
-        advice: "move these operators to the device, run them in advance in another process, or call them \
+        advice: "move long host operators to the device, run them in advance in another process, or call them \
             less often",
     },
     IdleCause {
@@ -186,7 +186,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
                Remedies: CUDA graphs, torch.compile, fused optimizers, fewer and larger kernels, larger \
                micro-batches, no other load on the cores of the host.",
         least: 0.05,
-        message: "launches leave the device idle",
+        message: "late launches delay the device",
         advice: "reduce launches: CUDA graphs, torch.compile, fused kernels, larger micro-batches; keep host cores free",
     },
     IdleCause {
@@ -262,7 +262,8 @@ impl Rule for IdleCause {
         };
         let mean: f64 = rows.iter().map(|row| row.mean_ns).sum::<f64>() - elsewhere;
         // Other ranks wait for an idle rank, and slack may hide it: the mean over ranks is no cost.
-        let lost = if mean > 0.0 { context.saved(self.cause).unwrap_or(mean) } else { mean };
+        let replayed = context.saved(self.cause).filter(|_| mean > 0.0);
+        let lost = replayed.unwrap_or(mean);
         if context.share(lost) < self.least {
             return Vec::new();
         }
@@ -280,10 +281,10 @@ impl Rule for IdleCause {
             shown.enumerate().take(MOST).take_while(enough).map(|(_, row)| *row).collect();
         let line = |row: &&CauseRow| {
             format!(
-                "{}: {} per step in {} gaps, longest {}",
+                "{}: {} per step in {}, longest {}",
                 place(row),
                 time(row.mean_ns),
-                human::whole(row.count),
+                human::several(row.count, "gap"),
                 time(row.longest_ns as f64)
             )
         };
@@ -309,6 +310,10 @@ impl Rule for IdleCause {
                     "hosts recorded no operator for {} of the step, and no frame that shows the cause",
                     percent(context.share(lost))
                 ),
+                // The cost by replay is not the idle time: other ranks wait, and slack hides some of it.
+                _ if replayed.is_some() => {
+                    format!("{}: cost by replay {} of the step", self.message, percent(context.share(lost)))
+                }
                 _ => format!("{}: {} of the step", self.message, percent(context.share(lost))),
             },
             cost: Some(lost),

@@ -30,7 +30,7 @@ fn covers(id: &str, label: Label) -> bool {
     );
     match id {
         "data-loading" => label == Label::DataLoading,
-        "synchronisation" | "blocking-copies" => label == Label::Sync,
+        "synchronization" | "blocking-copies" => label == Label::Sync,
         "memory-allocation" => label == Label::Allocation,
         "host-bound" | "compilation" | "garbage-collection" | "checkpoint" | "evaluation"
         | "profiler-overhead" | "other-thread" | "launch-latency" | "idle-unknown" | "host-work" => {

@@ -129,7 +129,7 @@ impl Rule for Shapes {
             cost: Some(all * LOSS),
             explained: Explained::Whole,
             evidence: context.costliest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
-            advice: "pad these dimensions to a multiple of 64".to_owned(),
+            advice: "pad GEMM dimensions to a multiple of 64".to_owned(),
             ..Finding::default()
         }]
     }

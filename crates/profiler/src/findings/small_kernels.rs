@@ -85,7 +85,7 @@ impl Rule for SmallKernels {
                 .into_iter()
                 .chain(context.costliest(names, 3))
                 .collect(),
-            advice: "capture the region in a CUDA graph, or fuse it with a compiler".to_owned(),
+            advice: "capture small kernels in a CUDA graph, or fuse them with a compiler".to_owned(),
             ..Finding::default()
         }]
     }

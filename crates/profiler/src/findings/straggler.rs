@@ -147,7 +147,7 @@ fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, 
     let frame = names.get(NameId(frame));
     let share = most as f64 / all as f64;
     let line = format!(
-        "rank {rank}: {} of its additional idle time is {}{}",
+        "rank {rank}: {} of its additional idle time: {}{}",
         percent(share),
         cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
@@ -196,27 +196,27 @@ fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
 fn advice(cause: CauseClass, from_host: bool) -> &'static str {
     match cause {
         CauseClass::SlowChip | CauseClass::SlowHost if from_host => {
-            "check the CPUs of this host: other processes, threads that share a core, clocks and temperature, \
+            "check the CPUs of the straggler's host: other processes, threads that share a core, clocks and temperature, \
              garbage collection, data loading"
         }
         CauseClass::SlowChip => {
-            "check clocks, temperature and power of this device; drain the host if it stays slow"
+            "check clocks, temperature and power of the slow device; drain its host if it stays slow"
         }
         CauseClass::MoreWork => "balance the work: sequence lengths, experts, layers of stages",
         CauseClass::SlowHost => {
-            "compare CPUs and clocks of this host with its peers; record with `with_stack=True` if no frame \
+            "compare CPUs and clocks of the slow host with its peers; record with `with_stack=True` if no frame \
              shows the cause"
         }
         CauseClass::LaunchLatency => {
-            "check for other processes on this device (`nvidia-smi`), and compare the step time without the \
+            "check for other processes on the slow device (`nvidia-smi`), and compare the step time without the \
              profiler"
         }
         CauseClass::SlowLink => {
-            "check the NIC, cable and NVLink of this rank; `railwright comm` compares its transfers with its peers"
+            "check the NIC, cable and NVLink of the slow rank; `railwright comm` compares its transfers with its peers"
         }
-        CauseClass::Copies => "copy from pinned memory, overlap the copy with compute, or remove it",
+        CauseClass::Copies => "copy from pinned memory, overlap copies with compute, or remove them",
         CauseClass::Schedule | CauseClass::Unknown => {
-            "record this rank and its neighbours with stacks to find the cause"
+            "record the slow rank and its neighbours with stacks to find the cause"
         }
     }
 }

@@ -225,9 +225,9 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     let mut warnings = Vec::new();
     if described.iter().all(|s| s.mfu.is_none()) {
         let message = if known.peak.is_none() {
-            "MFU is unknown: the accelerator is not set (`--accelerator`)"
+            "MFU is unknown; set `--accelerator`"
         } else {
-            "MFU is unknown: the log contains no throughput"
+            "MFU is unknown, because the log contains no throughput"
         };
         warnings.push(Warning::new("trace-unknown-mfu", message));
     }

@@ -329,7 +329,15 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
             warnings.push(Warning::new(id, format!("{count} {what}")));
         }
     };
-    warn("trace-damaged", damaged, "records could not be read and were skipped");
+    warn(
+        "trace-damaged",
+        damaged,
+        if damaged == 1 {
+            "record was unreadable and skipped"
+        } else {
+            "records were unreadable and skipped"
+        },
+    );
     warn(
         "trace-missing-ranks",
         partial,

@@ -77,7 +77,7 @@ fn json_is_read_too() {
 #[test]
 fn what_is_no_log_is_refused() {
     let error_of = |text: &str, file: &str| read(text, file).expect_err("no log").to_string();
-    assert!(error_of("hello\nworld\n", "all_reduce.log").contains("no row of nccl-tests"));
+    assert!(error_of("hello\nworld\n", "all_reduce.log").contains("no nccl-tests results"));
     let row = "           8             2     float     sum      -1    12.50    0.00    0.00      0    12.25    0.00    0.00      0\n";
     let nameless = error_of(&format!("{HEAD}{COLUMNS}{row}"), "log.txt");
     assert!(nameless.starts_with("log.txt:9:"), "{nameless}");

@@ -183,7 +183,10 @@ fn words(path: &CriticalPath, step: i64) -> String {
     let mut all: Vec<String> = path.ranks.iter().take(MOST).map(of).collect();
     let rest: i64 = path.ranks.iter().skip(MOST).map(CriticalRank::total).sum();
     if rest > 0 {
-        all.push(format!("{} others {}", path.ranks.len() - MOST, share(rest)));
+        all.push(match path.ranks.len() - MOST {
+            1 => format!("1 other {}", share(rest)),
+            more => format!("{more} others {}", share(rest)),
+        });
     }
     if path.outside * 200 >= step {
         all.push(format!("outside of the pipeline {}", share(path.outside)));

@@ -238,7 +238,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
 /// Passes differ, and no single stage causes half of the cost.
 fn undivided(cost: i64) -> Verdict {
     let message = format!(
-        "passes of different ranks differ: {} per step, and no single stage causes half of it; `railwright stragglers` separates \
+        "ranks differ in pass times: {} per step, and no single stage causes half of that cost; `railwright stragglers` separates \
          ranks and links",
         time(cost)
     );

@@ -190,7 +190,7 @@ pub(super) fn report(
     let estimated_wait = waterfall.ranks.iter().map(|rank| rank.estimated_wait).sum::<i64>() as f64 / samples;
     if estimated_wait > 0.0 {
         let message = format!(
-            "{} of the waiting per step is estimated (lower bound), because ranks of its groups were not recorded: the time beyond the shortest collective of its kind",
+            "{} of waiting per step is a lower bound, because some ranks were not recorded; it is the time beyond the shortest collective of the kind",
             human::seconds(Seconds::new(estimated_wait * 1e-9))
         );
         warnings.push(Warning::new("waiting-estimated", message));
@@ -256,7 +256,7 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     (undivided > 0.0).then(|| {
         let (least, most) = (of(Share::Transfer), of(Share::Transfer) + undivided);
         let message = format!(
-            "{} of exposed communication per step is transfer or waiting, because one rank of its groups was recorded: transfers take {} (bytes over the link's rate) to {} (all of it), waiting the rest",
+            "{} of exposed communication per step is transfer or waiting, because one rank of its groups was recorded; all exposed transfers together take {} to {}",
             time(undivided),
             time(least),
             time(most)

@@ -153,7 +153,7 @@ impl Repair {
             DamageKind::DuplicateKey => "duplicate keys, of which the last is used",
             DamageKind::Truncated => "end of the file missing",
             DamageKind::TrailingData => "text after the end ignored",
-            DamageKind::PartialOverlap => "partly overlapping events kept",
+            DamageKind::PartialOverlap => "partly overlapping events, kept",
             DamageKind::UnmatchedBegin => "begins or ends without the other dropped",
         };
         match &self.first {

@@ -194,7 +194,7 @@ impl Reader for PyTorchGraph {
     }
 
     fn read(&self, label: &str, _: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
-        Err(Problem::new("an execution trace of PyTorch: it lists operators without times")
+        Err(Problem::new("PyTorch execution traces have no times")
             .in_file(label)
             .hint("pass the profiler's trace (`torch.profiler`, chrome trace) recorded with it"))
     }

@@ -171,7 +171,7 @@ impl Running {
 /// Reads the `[memory]` events of a trace.
 pub fn read(label: &str, text: &str) -> Result<Snapshot, Problem> {
     let document: Document = serde_json::from_str(text)
-        .map_err(|error| Problem::new(format!("this trace cannot be read: {error}")).in_file(label))?;
+        .map_err(|error| Problem::new(format!("invalid or truncated JSON: {error}")).in_file(label))?;
     let mut rows = document.events;
     rows.sort_by(|a, b| a.start.total_cmp(&b.start).then(b.end.total_cmp(&a.end)));
     let on_device =

@@ -241,7 +241,7 @@ fn not_a_config(map: &serde_json::Map<String, Value>) -> Problem {
     } else {
         "`model_type` is missing"
     };
-    Problem::new(format!("{what}, not a model's config.json"))
+    Problem::new(format!("not a model's config.json: {what}"))
         .hint("a config.json has `model_type`, such as \"llama\"")
         .at_key("model_type")
 }

@@ -32,17 +32,17 @@ section! {
         /// Expert-parallel size (EP): ranks that share the routed experts.
         expert_parallel: u64 = "expert_parallel", "1, or chosen to fit if no parallel size is set";
         /// Expert tensor-parallel size (ETP): ranks that shard each expert matrix.
-        expert_tensor_parallel: u64 = "expert_tensor_parallel", "1 if expert_parallel > 1, else tensor_parallel; tensor_parallel in Megatron-Core of 2024";
+        expert_tensor_parallel: u64 = "expert_tensor_parallel", "tensor_parallel; 1 if expert_parallel > 1, except in Megatron-Core of 2024";
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
         /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses the whole domain.
-        segment: Segment = "segment", "whole domains, or the most whole nodes that divide the GPUs and split no process group";
+        segment: Segment = "segment", "whole domains if they divide the GPUs, else the largest number of whole nodes that does";
         /// Order of parallel dimensions in the rank layout, innermost first.
         rank_order: RankOrder = "rank_order", "tp-cp-ep-dp-pp";
         /// Micro-batch size in sequences, per replica.
         micro_batch: u64 = "micro_batch", "1";
         /// Global batch size in sequences.
-        global_batch: u64 = "global_batch", "as published for Llama 3 405B and DeepSeek-V3; else 4 Mi tokens in whole micro-batches, above 4,096 GPUs one sequence per 8 GPUs, at most 16 Mi tokens";
+        global_batch: u64 = "global_batch", "published batch of Llama 3 405B and DeepSeek-V3; else 4 Mi tokens. Above 4,096 GPUs: one sequence per 8 GPUs, at most 16 Mi tokens";
         /// Micro-batches per replica and step (alternative to global_batch).
         micro_batches: u64 = "micro_batches", "computed from global_batch";
         /// Global batch size in tokens, rounded to whole micro-batches (alternative to global_batch).

@@ -79,7 +79,7 @@ impl RunSpec {
         let Some((path, value)) = assignment.split_once('=') else {
             return Err(Problem::new(format!("`{shown}` has no `=`"))
                 .in_file(file)
-                .hint("use --set plan.tensor_parallel=8"));
+                .hint(format!("use `--set {shown}=VALUE`")));
         };
         self.assign(file, path.trim(), value, true).map_err(|problem| problem.in_file(file))
     }

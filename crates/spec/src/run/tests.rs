@@ -170,7 +170,7 @@ fn settings_on_the_command_line_need_no_quotes() {
         refused("plan.tensor_paralel=8"),
         "--set `plan.tensor_paralel`: unknown key `plan.tensor_paralel` |  | did you mean `plan.tensor_parallel`?"
     );
-    assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | use --set plan.tensor_parallel=8");
+    assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | use `--set plan.tp=VALUE`");
     assert!(refused("plan.tp=").contains("no value, expected a whole number"));
     // Counts with suffixes by common usage.
     let mut spec = RunSpec::default();

@@ -141,7 +141,7 @@ fn text_of(error: &Error, sql: &str) -> Problem {
         || message.contains("prohibited")
         || message.contains("may not be modified")
     {
-        Problem::new("a profile can only be read").hint(EXAMPLE)
+        Problem::new("only SELECT statements are supported").hint(EXAMPLE)
     } else {
         Problem::new(message.clone())
     };

@@ -210,7 +210,8 @@ fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> 
     }
     let size = question.groups.first().map_or(0, Vec::len);
     if size < 2 {
-        return refused("a collective has at least 2 ranks".to_owned(), "--ranks");
+        return Err(Problem::new("a collective has at least 2 ranks")
+            .hint("use --gpus, --ranks or --nodelist with 2 ranks or more"));
     }
     let pairs = (size as u64).saturating_mul(size as u64).saturating_mul(question.groups.len() as u64);
     let routes = pairs.saturating_mul(u64::from(question.seeds));

@@ -100,7 +100,7 @@ pub struct Prediction {
     pub bus_bandwidth: BytesPerSecond,
     /// Algorithm of the library.
     pub algorithm: &'static str,
-    /// Predicted over measured bus bandwidth, minus 1: positive is too fast.
+    /// Predicted over measured bus bandwidth, minus 1: positive if the predicted bandwidth is too high.
     pub error: f64,
 }
 

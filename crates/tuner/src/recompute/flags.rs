@@ -196,7 +196,7 @@ fn mixtures(plan: &Plan) -> Option<String> {
     let mixed = list.iter().filter(|s| is_mixture(s)).count();
     (mixed > 0).then(|| {
         format!(
-            "several policies on the layers of one stage, as on {mixed} stages: select by layer number in \
+            "different policies within a stage, as on {mixed} stages: choose by layer number in \
             the constructor of the layer"
         )
     })

@@ -185,11 +185,11 @@ impl<'a> Search<'a> {
         let (pieces, refused) = pieces::all(&space, model, cluster);
         if pieces.is_empty() {
             return Err(Problem::new(format!(
-                "no combination of the allowed parallel sizes multiplies to {} devices ({refused} tried)",
+                "no allowed combination of parallel sizes uses exactly {} devices ({refused} tried)",
                 cluster.devices
             ))
             .at_key("plan.tensor_parallel")
-            .hint("tensor x context x pipeline x data is the number of devices: allow more values of one of them"));
+            .hint("allow more values of a parallel size, as in `--space tp=1..8`"));
         }
         Ok(Self {
             model,

@@ -47,7 +47,8 @@ impl Space {
         let pinned = self.is_pinned(key);
         if pinned {
             return Err(place(
-                Problem::new("the plan already sets this value").hint("remove one of the two"),
+                Problem::new(format!("`{key}` is set by the plan and by `--space`"))
+                    .hint(format!("remove `{key}` from `--space`, or from the plan")),
             ));
         }
         let software = self.base.software.clone();

@@ -149,11 +149,11 @@ fn described(costing: &Costing<'_>, member: &SlowMember, stages: &BTreeSet<usize
         (_, _) if member.what == Slow::Stage => String::new(),
         (1, 1) => format!(" on stage {names}"),
         (1, _) => format!(" on stages {names}"),
-        (_, 1) => format!(" on stage {names}, where it costs most"),
-        _ => format!(" on stages {names}, where it costs most"),
+        (_, 1) => format!(" on stage {names} (most expensive position)"),
+        _ => format!(" on stages {names} (most expensive position)"),
     };
     format!(
-        "{what} at {rate} of its rate{where_it_is}: it delays its stage in every collective, and the other \
+        "{what} at {rate} of its rate{where_it_is}: it delays its stage in every collective and the other \
          replicas at the gradient reduction"
     )
 }

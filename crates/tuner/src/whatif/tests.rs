@@ -260,7 +260,7 @@ fn a_slow_member_costs_less_than_its_share_and_is_named() {
         );
         assert!(rehearsal.notes[0].contains("of its rate"), "{:?}", rehearsal.notes);
     }
-    assert!(answer.alone[0].notes[0].contains("where it costs most"));
+    assert!(answer.alone[0].notes[0].contains("(most expensive position)"));
     assert!(answer.alone[1].notes[0].contains("stage 3"));
     // 1F1B with m micro-batches on p stages: m / (m + p - 1) of the passes are the slow stage's, here 16 of 31. Most of these are kernels
     // and take a quarter more.

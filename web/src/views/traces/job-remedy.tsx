@@ -3,7 +3,7 @@
 import * as texts from '../../words/traces'
 
 /** Doubts that sizes of the layout settle. */
-const LAYOUT = ['exposed-other', 'groups-told-by-ends']
+const LAYOUT = ['exposed-other', 'groups-inferred-from-ends']
 /** Doubts that the run of the job settles. */
 const RUN = ['trace-unknown-mfu']
 

@@ -16,7 +16,7 @@ fn source(costing: &Costing<'_>, source: Source, data_type: DataType) -> String 
         Source::Measured => "model of this accelerator, corrected by measurements near this shape",
         Source::Fitted => "model fitted to measurements on this accelerator",
         Source::Derived => "model of another accelerator, scaled by data sheets",
-        Source::Roofline => "data sheet and a typical efficiency",
+        Source::Roofline => "data-sheet rates at a typical efficiency",
     };
     words.to_owned()
 }

@@ -63,13 +63,15 @@ impl Balance {
             ]);
             return;
         };
+        /// Gain that prints as 0.0%.
+        const SAME: f64 = 5e-4;
         let gain = answer.gain.unwrap_or(0.0);
         let optimal = match answer.gap {
             Some(gap) if gap < 5e-6 => "no other assignment is faster".to_owned(),
             Some(gap) => format!("no other assignment saves more than another {}", human::percent(gap)),
             None => "not proven optimal".to_owned(),
         };
-        let (head, rest) = if best.layers == answer.before.layers && gain.abs() < 5e-6 {
+        let (head, rest) = if gain.abs() < SAME && answer.before.fits {
             ("already balanced".to_owned(), format!(": {optimal}"))
         } else {
             let before = human::seconds(answer.before.step_time);
@@ -89,7 +91,7 @@ impl Balance {
         document.heading_with(
             "divisions",
             format!(
-                "limit for {} fit probability: {}; {} priced",
+                "limit for {} fit probability: {}; {} evaluated",
                 human::percent(answer.probability),
                 human::bytes(answer.limit),
                 human::whole(answer.priced)
@@ -117,7 +119,7 @@ impl Balance {
                 Column::numbers("mean idle"),
                 Column::numbers("slowest / mean"),
                 Column::numbers("memory, GiB").expendable(1),
-                Column::numbers("chance").expendable(2),
+                Column::numbers("probability").expendable(2),
                 Column::words("fits"),
             ],
             rows: rows.into_iter().flatten().map(row).collect(),
@@ -157,11 +159,13 @@ impl Balance {
         let mut columns = vec![Column::numbers("stage"), Column::words("holds").expendable(3)];
         columns.extend([Column::numbers("layers"), Column::numbers("time"), Column::numbers("idle")]);
         if best.is_some() {
-            columns.extend(["then layers", "then time", "then idle"].map(Column::numbers));
+            columns.extend(["best: layers", "best: time", "best: idle"].map(Column::numbers));
         }
-        columns.push(Column::numbers("memory").expendable(2));
+        // The shorter name would otherwise stay alone on a narrow terminal.
+        let before = if best.is_some() { "memory before" } else { "memory" };
+        columns.push(Column::numbers(before).expendable(2));
         if best.is_some() {
-            columns.push(Column::numbers("then memory").expendable(1));
+            columns.push(Column::numbers("best: memory").expendable(1));
         }
         if best.is_some() && self.with_recompute {
             columns.push(Column::prose("recomputes"));

@@ -62,8 +62,8 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         Column::numbers("samples"),
         Column::numbers("spread").expendable(4),
         Column::numbers("+/-").expendable(5),
-        Column::numbers("off before").expendable(1),
-        Column::numbers("off after").expendable(1),
+        Column::numbers("error before").expendable(1),
+        Column::numbers("error after").expendable(1),
         Column::words("from").expendable(3),
     ];
     let row = |name: String, regime: Regime, value: String, evidence: &Evidence| {

@@ -20,8 +20,8 @@ impl Answer for Calibrated {
         let mut document = Document::default();
         let (subject, done) = if self.fitted {
             (
-                self.calibration.accelerator.clone(),
-                format!(" in {} calibrated by {}", self.cluster, self.title),
+                format!("calibration of {}", self.calibration.accelerator),
+                format!(" in {} from {}", self.cluster, self.title),
             )
         } else {
             let caption = format!(
@@ -145,8 +145,8 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
         Column::words("sizes").expendable(2),
         Column::numbers("spread").expendable(4),
         Column::numbers("time").expendable(1),
-        Column::numbers("off before"),
-        Column::numbers("off after"),
+        Column::numbers("error before"),
+        Column::numbers("error after"),
         Column::numbers("left out").expendable(1),
     ];
     let rows = lines.iter().map(|line| {
@@ -161,7 +161,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
         };
         vec![
             Cell::new(line.name.clone(), Tone::Strong),
-            if line.is_bound { format!("{regime}, at most").into() } else { regime.into() },
+            if line.is_bound { format!("{regime}, upper bound").into() } else { regime.into() },
             Cell::whole(line.shapes),
             Cell::whole(line.samples),
             sizes.into(),

@@ -132,7 +132,7 @@ pub(super) fn run(
             let log = &arguments.first;
             if arguments.launch.is_none() && launch::of_path(log)?.is_none() {
                 let problem =
-                    Problem::new("the log does not print the configuration of its run").in_file(log);
+                    Problem::new("the log does not contain the configuration of its run").in_file(log);
                 return Err(problem
                     .hint(format!("pass its launch file: `railwright compare {log} --launch FILE`"))
                     .into());
@@ -266,15 +266,15 @@ impl Logged {
         let Some((low, high)) = self.change.1 else { return Default::default() };
         let is_unknown = |side: &Side| matches!(side, Side::Measured { interval: None, .. });
         let of = if self.sides.iter().any(is_unknown) {
-            "with the interval of the prediction; the noise of the log is unknown"
+            "; the log has too few steps for a noise of its own"
         } else {
-            "with the intervals of both"
+            ", the noise of the log included"
         };
-        let interval = format!("{} to {} {of}", percent(low), percent(high));
+        let interval = format!("difference {} to {}{of}", percent(low), percent(high));
         if self.significant() == Some(true) {
-            (format!("outside the interval of the prediction: {interval}"), Tone::Doubtful)
+            (format!("outside the 90% interval of the prediction: {interval}"), Tone::Doubtful)
         } else {
-            (format!("within the interval of the prediction: {interval}"), Tone::Plain)
+            (format!("within the 90% interval of the prediction: {interval}"), Tone::Plain)
         }
     }
 }

@@ -84,7 +84,10 @@ impl Waiting {
                 let shown = self.waited_for.iter().take(WAITED_FOR);
                 let ranks: Vec<String> =
                     shown.map(|one| format!("rank {} ({})", one.rank, time(one.time as f64))).collect();
-                format!("waits, overlapped or not, summed over all ranks: {}", ranks.join(", "))
+                format!(
+                    "waits, overlapped or not, summed over all ranks, by the awaited rank: {}",
+                    ranks.join(", ")
+                )
             });
         }
         if self.undivided > 0.0 {

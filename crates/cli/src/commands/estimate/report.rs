@@ -253,14 +253,14 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     rows.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
     rows.truncate(MOST_COLLECTIVES);
     let who = if estimate.stages.len() > 1 { "one rank of the critical stage" } else { "one rank" };
-    let remark = format!("{who}, per step; ranks/domains; bus bandwidth as in nccl-tests");
+    let remark = format!("{who}; bytes per call; time per step; bus bandwidth as in nccl-tests");
     document.heading_with("communication", remark);
     let columns = vec![
         Column::words("kind"),
         Column::words("operation"),
         Column::numbers("ranks").expendable(4),
         Column::numbers("bytes").expendable(3),
-        Column::numbers("times").expendable(5),
+        Column::numbers("calls").expendable(5),
         Column::numbers("time"),
         Column::numbers("exposed"),
         Column::numbers("bus").expendable(2),

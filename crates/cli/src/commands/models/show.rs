@@ -116,7 +116,7 @@ impl Answer for Shown {
             ("all but word embedding", Cell::whole(count.total - count.word_embedding)),
             ("all but embedding and head", Cell::whole(count.total - count.word_embedding - count.head)),
             ("used by one token", Cell::whole(count.active)),
-            ("the same, no input embedding", Cell::whole(count.active_without_embedding)),
+            ("used by one token, no input embedding", Cell::whole(count.active_without_embedding)),
             ("word embedding", Cell::whole(count.word_embedding)),
             ("head of its own", unless_zero(count.head)),
             ("routed experts", unless_zero(count.routed_experts)),

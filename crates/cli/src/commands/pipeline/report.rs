@@ -76,7 +76,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
                         "none: passes of a kind take the same time or compensate for each other".to_owned()
                     } else {
                         format!(
-                            "{:.3}: stragglers cost {} of the time; {} with equal passes of each kind",
+                            "{:.3}: unequal passes cost {} of the time ({} if passes of a kind were equal)",
                             slow.slowdown,
                             human::percent(slow.wasted),
                             time(slow.ideal)
@@ -89,7 +89,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
         (
             "replay error",
             if page.replay_error == 0 {
-                "0%: it reproduces the measured steps".into()
+                "0%".into()
             } else {
                 let text = format!("{} of a step ({}), median", time(page.replay_error), human::percent(off));
                 Cell::number(text, off)
@@ -179,7 +179,10 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     let free = page.stalls.iter().filter(|s| s.cost == 0).count();
     let count = human::whole(page.stall_count as u64);
     let about = match &page.bounds_only {
-        None => format!("{count}, {} of them without cost; cost by replay", human::whole(free as u64)),
+        None => match free {
+            0 => format!("{count}; cost by replay"),
+            _ => format!("{count}, {} of them without cost; cost by replay", human::whole(free as u64)),
+        },
         Some(reason) => format!("{count}; cost: upper bound, because {reason}"),
     };
     document.heading_with("stalls", about);
@@ -276,7 +279,7 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         Column::words("passes"),
         Column::numbers("count").expendable(2),
         Column::numbers("step saves"),
-        Column::numbers("of all waste"),
+        Column::numbers("saved / total loss"),
         Column::numbers("alone"),
     ];
     columns.extend(sort_of_cost(page));
@@ -399,7 +402,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
 fn shares(page: &PipelinePage, document: &mut Document) {
     let what_if = &page.what_if;
     document.heading_with(
-        "slowed by",
+        "slowdown by passes",
         match &page.bounds_only {
             None => {
                 "saved: mean time per step with these passes ideal; alone: slowdown with everything else \
@@ -415,7 +418,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     let mut columns = vec![
         Column::words("passes"),
         Column::numbers("saved"),
-        Column::numbers("of all waste"),
+        Column::numbers("saved / total loss"),
         Column::numbers("alone"),
     ];
     columns.extend(sort_of_cost(page));

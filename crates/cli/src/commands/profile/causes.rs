@@ -24,7 +24,8 @@ impl Shown {
         let steps = warm_up.steps.len() as f64;
         document.heading_with("one-off costs", "steps before the steady state, excluded from the means");
         let mut lines = vec![Cell::from(format!(
-            "steps {}: {}, {} above the median step",
+            "{} {} of the recording (excluded): {}, {} above the median step",
+            if warm_up.steps.len() == 1 { "step" } else { "steps" },
             warm_up.steps.join(", "),
             time(warm_up.time_ns),
             time(warm_up.one_off_ns)

@@ -103,10 +103,10 @@ impl Shown {
             ]);
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if finding.shared > 0.0 {
-                lines.push(format!("{} of it is counted in other findings", time(finding.shared)).into());
+                lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
             }
             if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("{} {} per day", self::hours(hours), self.report.hours()).into());
+                lines.push(format!("loss: {} {} per day", self::hours(hours), self.report.hours()).into());
             }
             lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));
@@ -114,7 +114,7 @@ impl Shown {
         if let Some(joint) = self.report.joint {
             let step = self.report.step_time.max(1.0);
             let twice = if joint.shared > 0.0 {
-                format!("; {} more would be counted twice", time(joint.shared))
+                format!("; overlaps of {} are excluded", time(joint.shared))
             } else {
                 String::new()
             };
@@ -144,7 +144,10 @@ impl Shown {
         let cut = report.cut_by.map(crate::printer::words).unwrap_or_default();
         document.heading_with(
             "steps",
-            format!("steps found by {cut}; ranks differ by up to {}", time(report.step_spread as f64)),
+            format!(
+                "step boundaries from {cut}; step times of ranks differ by up to {}",
+                time(report.step_spread as f64)
+            ),
         );
         let groups = self.groups();
         let mut columns = vec![Column::numbers("step"), Column::numbers("time")];
@@ -306,7 +309,7 @@ impl Shown {
             ),
             ("copies alone", Cell::from(share(all.copies))),
             ("idle", Cell::from(share(all.idle))),
-            ("clocks", Cell::from(self.report.clocks.clone())),
+            ("clocks", Cell::from(self.report.clocks.trim_start_matches("clocks "))),
         ]);
     }
 

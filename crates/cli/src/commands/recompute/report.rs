@@ -80,7 +80,7 @@ impl Recompute {
         let optimal = if self.uniform {
             self.best_of_flags()
         } else if self.solved.answer.gap < 5e-6 {
-            "; no other choice is faster".to_owned()
+            "; no other choice that fits is faster".to_owned()
         } else {
             format!("; no other choice is more than {} faster", human::percent(self.solved.answer.gap))
         };
@@ -127,7 +127,7 @@ impl Recompute {
             ),
         );
         let rows = [
-            Some(("nothing", &answer.none)),
+            Some(("none", &answer.none)),
             Some(("full, all layers", &answer.full)),
             answer.given.as_ref().map(|v| ("as given", v)),
             answer.uniform.as_ref().map(|v| ("best on all stages, by flags", v)),
@@ -155,9 +155,9 @@ impl Recompute {
                 Column::words("policy"),
                 Column::words("recomputed").expendable(1),
                 Column::numbers("step"),
-                Column::numbers("over full"),
+                Column::numbers("vs. full"),
                 Column::numbers("memory, GiB"),
-                Column::numbers("chance").expendable(2),
+                Column::numbers("probability").expendable(2),
                 Column::words("fits"),
             ],
             rows: rows.into_iter().flatten().map(row).collect(),
@@ -247,7 +247,7 @@ impl Recompute {
             columns: vec![
                 Column::numbers("stage"),
                 Column::numbers("layers").expendable(3),
-                Column::numbers("nothing"),
+                Column::numbers("none"),
                 Column::numbers("full").expendable(2),
                 Column::numbers("chosen"),
                 Column::numbers("recompute"),

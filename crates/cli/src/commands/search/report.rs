@@ -114,14 +114,14 @@ impl Answered {
         document.heading_with(
             "measure next",
             format!(
-                "10 steps of each layout narrow the 90% intervals (now a factor of {:.2}); pass the times to `railwright calibrate --run FILE`",
+                "10 steps of a layout narrow the 90% interval; its upper end is {:.2} times its lower end now; pass the times to `railwright calibrate --run FILE`",
                 first.width_now
             ),
         );
         let bullets = self.measure_next.iter().map(|measure| {
             Cell::new(
                 format!(
-                    "layout {}: a factor of {:.2} afterwards, --step \"{}=SECONDS\"",
+                    "layout {}: {:.2} times afterwards; pass --step \"{}=SECONDS\"",
                     measure.rank, measure.width_afterwards, measure.layout
                 ),
                 Tone::Plain,
@@ -162,14 +162,16 @@ impl Answered {
             return;
         }
         let ranked = &best.ranked;
+        let interval = &ranked.step_time_interval;
         let text = format!(
-            " by {} of {searched}, {fitting}: {} per step ({}), {}",
-            objective(self.objective),
-            human::seconds(ranked.candidate.step_time),
-            between(&ranked.step_time_interval),
+            ", 90% interval {} to {}: {}",
+            human::seconds(interval.low),
+            human::seconds(interval.high),
             ranked.plan_summary
         );
-        document.spans(vec![Cell::new("best", Tone::Good), text.into()]);
+        let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
+        document.spans(vec![Cell::new(time, Tone::Good), text.into()]);
+        document.paragraph(format!("best by {} of {searched}, {fitting}", objective(self.objective)));
         self.ties(document);
     }
 
@@ -195,7 +197,7 @@ impl Answered {
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
                 format!(
-                    "fastest prediction: {:+.1}%, {why}: {}",
+                    "layout with the shortest predicted time ({:+.1}%; {why}): {}",
                     unsigned_zero(lag * 100.0, 0.05),
                     fastest.short_layout
                 ),
@@ -243,12 +245,12 @@ impl Answered {
         let has_interval = terminal.width >= WIDE;
         columns.push(Column::numbers("step time"));
         if has_interval {
-            columns.push(Column::numbers("between"));
+            columns.push(Column::numbers("90% interval"));
         }
         columns.extend([
-            Column::numbers("MFU"),
-            Column::numbers("memory"),
-            Column::numbers("fits").expendable(3),
+            Column::numbers("MFU").expendable(4),
+            Column::numbers("memory").expendable(3),
+            Column::numbers("fits"),
             Column::numbers("$/T tokens").expendable(5),
             Column::words("against best"),
             Column::prose("layout"),
@@ -351,10 +353,9 @@ impl Answered {
             let lag = format!("{:+.2}%", unsigned_zero(retimed.difference * 100.0, 0.005));
             let rank = shown.ranked.rank;
             if retimed.difference.abs() <= AGREE {
-                if rank == 1 {
-                    document.paragraph(Cell::new(format!("verified on the timeline: {lag}"), Tone::Faint));
-                }
-            } else if retimed.steps_overlap {
+                continue;
+            }
+            if retimed.steps_overlap {
                 document.paragraph(Cell::new(
                     format!(
                         "layout {rank} takes {} alone on the timeline ({lag}); its schedule overlaps consecutive steps, so the step interval is shorter",

@@ -86,7 +86,7 @@ pub(super) fn find(path: &[String], caller: Caller) -> Result<&'static Command, 
     for word in path {
         let Some(inner) = asked(command, caller).find(|one| one.get_name() == word) else {
             let names: Vec<&str> = asked(command, caller).map(Command::get_name).collect();
-            let list = format!("there are {}", names.join(", "));
+            let list = format!("use one of {}", names.join(", "));
             let hint = did_you_mean(word, names.iter().copied(), &list);
             let word = human::shorten(word);
             return Err(Reply::Unknown(Problem::new(format!("unknown command `{word}`")).hint(hint)));
@@ -96,7 +96,7 @@ pub(super) fn find(path: &[String], caller: Caller) -> Result<&'static Command, 
     if command.get_subcommands().next().is_some() || path.is_empty() {
         let names: Vec<&str> = asked(command, caller).map(Command::get_name).collect();
         let problem = Problem::new(format!("`{}` needs another word", path.join("/")));
-        return Err(Reply::Unknown(problem.hint(format!("there are {}", names.join(", ")))));
+        return Err(Reply::Unknown(problem.hint(format!("use one of {}", names.join(", ")))));
     }
     Ok(command)
 }

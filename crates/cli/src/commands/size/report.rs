@@ -126,7 +126,7 @@ impl Answered {
                 row.bill.rent.map_or_else(String::new, |rent| format!(", for {}", human::dollars(rent)))
             );
             let why = match (self.sized.goal.deadline, self.sized.goal.budget) {
-                (Some(_), _) => "the cheapest that meets the deadline",
+                (Some(_), _) => "the cheapest that is expected to meet the deadline",
                 _ => "the fastest within the budget",
             };
             document.spans(vec![
@@ -247,7 +247,7 @@ impl Answered {
         }
         document.paragraph(Cell::new(
             format!(
-                "efficiency: per-GPU throughput vs. the smallest cluster; added: of the added GPUs only, efficient from {worth} on (--worth); $/day saved and days/GPU: cost of the added GPUs per day saved, and days saved per GPU"
+                "efficiency: per-GPU throughput vs. the smallest cluster; added: of the added GPUs only, efficient from {worth} on (--worth)"
             ),
             Tone::Faint,
         ));
@@ -292,7 +292,9 @@ impl Answered {
         let at = format!("{} GPUs of {}", human::whole(row.devices), self.machine(row));
         let worth = human::percent(self.sized.goal.worth);
         if stop.is_reached {
-            format!("scaling is efficient up to {at}: beyond it, marginal efficiency is below {worth}")
+            format!(
+                "scaling is efficient up to {at}, along the upper hull of throughput: beyond it, marginal efficiency is below {worth}"
+            )
         } else {
             format!("scaling is still efficient at {at} (largest size tried)")
         }

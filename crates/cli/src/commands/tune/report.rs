@@ -143,7 +143,7 @@ impl Answer for Tuned {
             let text = "stopped early: best of the layouts searched so far";
             document.paragraph(Cell::new(text, Tone::Doubtful));
         }
-        document.paragraph(format!("kept: {}; all others are tuned", self.kept.join(", ")).as_str());
+        document.paragraph(format!("kept: {}; all other settings are tuned", self.kept.join(", ")).as_str());
         if !self.structural_keys.is_empty() {
             let text = format!(
                 "also kept, because they rarely help: {}; `--free {}` includes them",
@@ -174,7 +174,7 @@ impl Answer for Tuned {
 
 /// The manual change, as an error of the file.
 pub(super) fn by_hand(refused: &Refused, path: &str) -> Problem {
-    let problem = Problem::new(format!("the file was not changed: {}", refused.reason)).in_file(path);
+    let problem = Problem::new(format!("the file was not changed, because {}", refused.reason)).in_file(path);
     if refused.by_hand.is_empty() {
         return problem.hint("`railwright export` writes a new launch file for a layout");
     }
@@ -241,11 +241,11 @@ impl Tuned {
             columns.push(Column::numbers("measured"));
             columns.push(Column::numbers("expected").expendable(1));
         } else {
-            columns.push(Column::numbers("90% interval").expendable(2));
+            columns.push(Column::numbers("90% interval").expendable(1));
         }
-        columns.push(Column::numbers("memory"));
+        columns.push(Column::numbers("memory").expendable(3));
         columns.push(Column::words("fits"));
-        columns.push(Column::words("file").expendable(1));
+        columns.push(Column::words("file").expendable(2));
         let rows = std::iter::once(&self.own).chain(&self.rows).map(|row| self.cells(row, is_measured));
         Table { columns, rows: rows.collect() }
     }
@@ -306,6 +306,11 @@ impl Tuned {
         Cell::number(text, probability).toned(tone)
     }
 
+    /// Result without another layout, by the fit of the current one.
+    fn none_fits(&self) -> &'static str {
+        if self.is_at_risk() { "no layout fits" } else { "no other layout fits" }
+    }
+
     /// True if the current layout is less likely to fit than a search requires.
     fn is_at_risk(&self) -> bool {
         self.own.ranked.candidate.probability_of_fitting < self.fit_probability
@@ -314,7 +319,7 @@ impl Tuned {
     fn verdict(&self, document: &mut Document) {
         let band = self.band() * 100.0;
         let Some(best) = self.rows.first() else {
-            document.paragraph(Cell::new("no other layout fits", Tone::Doubtful));
+            document.paragraph(Cell::new(self.none_fits(), Tone::Doubtful));
             return;
         };
         // Rows within the model error are in order of simplicity, so the fastest may be below the first.
@@ -351,7 +356,7 @@ impl Tuned {
         if let Some(level) = &self.level {
             document.paragraph(
                 format!(
-                    "{} measured: runs take {:.2} times the prediction, with a deviation of {:.0}% per \
+                    "{} measured: runs take {:.2} times the prediction, with {} deviation of {:.0}% per \
                      layout",
                     if level.layouts == 1 {
                         "1 layout".to_owned()
@@ -359,6 +364,7 @@ impl Tuned {
                         format!("{} layouts", level.layouts)
                     },
                     level.factor,
+                    if level.layouts == 1 { "an assumed" } else { "a" },
                     level.departure.exp_m1() * 100.0
                 )
                 .as_str(),
@@ -430,7 +436,10 @@ impl Tuned {
         let text = match (self.next, self.level.is_some()) {
             (Some(at), true) => {
                 let row = &self.rows[at];
-                format!("run layout {} next: it may be the fastest unmeasured layout", row.ranked.rank)
+                format!(
+                    "next: run layout {}, which may be the fastest layout without a measurement",
+                    row.ranked.rank
+                )
             }
             (None, true) => {
                 "no unmeasured layout is expected to be faster than the best measured one".to_owned()

@@ -67,7 +67,7 @@ impl Answer for Measured {
         let mut document = Document::default();
         document.heading_with(
             "errors of bus bandwidth by fabric",
-            format!("{}, positive is too fast", counted(all.len(), predicted)),
+            format!("{}, positive: predicted bandwidth too high", counted(all.len(), predicted)),
         );
         let names = groups.iter().map(|group| format!("{}, {}", group.name(), group.fabric));
         let of_groups = names.zip(groups.iter().map(|group| &group.errors));

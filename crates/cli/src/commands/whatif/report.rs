@@ -35,7 +35,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     document.heading("effect of each change");
     document.table(comparison(rehearsed));
     if answer.has_other_peaks() {
-        document.paragraph("MFU is of the peak of each row's own number format.");
+        document.paragraph("MFU is relative to the peak of each row's number format.");
     }
     if let Some(interaction) = &answer.interaction {
         document.paragraph(Cell::new(together(interaction), Tone::Plain));

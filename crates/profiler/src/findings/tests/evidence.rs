@@ -12,7 +12,7 @@ fn evidence_that_explains_too_little_is_no_finding() {
             r.host_busy(HostKind::Operator, "python", (2_000 - call) * MICROSECOND);
         })
     };
-    assert!(ids(&idle(1_900)).contains("synchronisation"));
+    assert!(ids(&idle(1_900)).contains("synchronization"));
     for finding in idle(100) {
         assert_ne!(finding.explained, Explained::Unstated, "{finding:#?}");
     }

@@ -36,8 +36,8 @@ fn synchronising_calls() {
         );
         r.host = from + 400 * MICROSECOND;
     });
-    assert!((300.0..450.0).contains(&cost(&found, "synchronisation")), "{found:#?}");
-    assert!(the(&found, "synchronisation").evidence[0].starts_with("cudaStreamSynchronize: "));
+    assert!((300.0..450.0).contains(&cost(&found, "synchronization")), "{found:#?}");
+    assert!(the(&found, "synchronization").evidence[0].starts_with("cudaStreamSynchronize: "));
 }
 
 /// A rank is named for a cause if it has a notable part of it. Of hundreds of ranks, one with three times the usual has one percent.
@@ -177,7 +177,7 @@ fn operators_that_launch_late_are_first_calls_or_preempted() {
     assert!(!the(&found, "host-work").advice.contains("first calls"), "{found:#?}");
     // An operator without launches is work of the host.
     let found = one_rank(|_, r| r.host_busy(HostKind::Operator, "aten::randperm", 2_000 * MICROSECOND));
-    assert!(the(&found, "host-work").advice.contains("move these operators"));
+    assert!(the(&found, "host-work").advice.contains("move long host operators"));
 }
 
 #[test]
@@ -289,6 +289,6 @@ fn the_frames_of_a_straggler_are_those_of_the_intervals_that_delay_others() {
     let found = context_of(job.members.into_iter().map(|member| member.trace).collect());
     let finding = the(&found, "straggler");
     assert_eq!(finding.subject.ranks, [3]);
-    let line = "additional idle time is memory allocation in cudaMalloc";
+    let line = "additional idle time: memory allocation in cudaMalloc";
     assert!(finding.evidence.iter().any(|one| one.contains(line)), "{finding:#?}");
 }

@@ -13,7 +13,7 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
         format!("of {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)),
     );
     let mut pairs = vec![
-        ("calendar", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
+        ("duration", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
         ("GPU-hours", human::count(bill.device_hours.0).into()),
     ];
     if let Some(failures) = &bill.failures {
