@@ -6,7 +6,7 @@
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{FORCED_IMBALANCE, Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{Run, RunSpec};
 use railwright_tuner::search::{Options, Search, Space, difference_band};
@@ -45,6 +45,8 @@ fn tuned() -> Vec<Tuned> {
             ] {
                 spec.set_flag(column, key, &row[column]).expect(key);
             }
+            // The vendor's benchmarks force balanced routing.
+            spec.plan.expert_imbalance = Some(FORCED_IMBALANCE);
             let fixed = spec.plan.clone();
             for (key, column) in [
                 ("plan.micro_batch", "mbs"),

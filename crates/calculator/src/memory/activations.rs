@@ -54,6 +54,8 @@ pub(crate) struct Sizes {
     pub tensor_domains: u64,
     /// True if attention keeps its probabilities.
     pub is_unfused: bool,
+    /// Load of the fullest rank of experts relative to the mean, averaged over the layers that it stores.
+    pub stored_load: f64,
 }
 
 pub(crate) fn sizes(model: &Model, cluster: &Cluster, plan: &Plan, software: &MemorySoftware) -> Sizes {
@@ -78,6 +80,7 @@ pub(crate) fn sizes(model: &Model, cluster: &Cluster, plan: &Plan, software: &Me
             0
         },
         is_unfused: is_unfused(cluster, plan),
+        stored_load: stored_load(model, plan),
     }
 }
 
@@ -374,7 +377,7 @@ fn feed_forward(
                 router_input * hidden * cut_tokens,
                 rest && whole && policy.keeps(RecomputeModule::Norm),
             );
-            let routed = routed_tokens(moe.top_k as f64, plan, sizes);
+            let routed = routed_tokens(moe.top_k as f64, plan, sizes, sizes.stored_load);
             let width = moe.expert.intermediate_size as f64 / plan.expert_tensor_parallel.max(1) as f64;
             sink(Module::Experts, input * hidden * routed, kept);
             let (before, after) = mlp(&moe.expert, width, routed, software, (sizes, down));
@@ -396,12 +399,20 @@ fn feed_forward(
     }
 }
 
-/// Tokens processed by the experts of one rank: every token visits `top_k` experts, distributed evenly except for the imbalance.
-fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes) -> f64 {
+/// Tokens processed by the experts of one rank: every token visits `top_k` experts, distributed evenly except for the load `load` relative to
+/// the mean.
+fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes, load: f64) -> f64 {
     let tokens = sizes.tokens / sizes.tp * plan.expert_tensor_parallel.max(1) as f64;
     // A capacity reserves its buffers, however few tokens arrive.
-    let load = plan.expert_capacity.map_or_else(|| plan.expert_load().max(1.0), |capacity| capacity.max(0.0));
+    let load = plan.expert_capacity.map_or_else(|| load.max(1.0), |capacity| capacity.max(0.0));
     tokens * top_k * load
+}
+
+/// Load of a rank averaged over its layers: `1 + (load - 1) / sqrt(layers)`. Layers route independently, so a rank with the busiest experts of
+/// one layer has an average load in others, and the deviation of a mean of `n` independent loads is `1 / sqrt(n)` of one.
+fn stored_load(model: &Model, plan: &Plan) -> f64 {
+    let layers = (model.num_layers() / plan.pipeline_parallel.max(1)).max(1) as f64;
+    1.0 + (plan.expert_load() - 1.0) / layers.sqrt()
 }
 
 /// Memory of a layer, depending on the plan's recompute covering it.
@@ -449,7 +460,7 @@ fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftwar
             a * products * dense.intermediate_size as f64 / tp * tokens
         }
         FeedForward::MixtureOfExperts(moe) => {
-            let routed = routed_tokens(moe.top_k as f64, plan, sizes);
+            let routed = routed_tokens(moe.top_k as f64, plan, sizes, plan.expert_load());
             let products = if moe.expert.gated { 3.0 } else { 2.0 };
             let width = moe.expert.intermediate_size as f64 / plan.expert_tensor_parallel.max(1) as f64;
             // Dispatched and combined tokens and their gradients: the all-to-all's buffers.

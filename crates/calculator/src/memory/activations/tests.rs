@@ -232,3 +232,16 @@ fn memory_has_the_kernel_of_the_time() {
         of("torch-3d-2023", AttentionKernel::Auto) < of("megatron-zero-bubble-2023", AttentionKernel::Auto)
     );
 }
+
+/// Imbalance of independent layers averages out over the layers that a rank stores; experts of one rank have none.
+#[test]
+fn stored_activations_have_the_mean_load_of_their_layers() {
+    let model = testing::mixture(1024, 2048, 8, 2);
+    let layers = model.num_layers() as f64;
+    let of = |expert_parallel: u64| {
+        let plan = Plan { expert_parallel, expert_imbalance: 1.5, pipeline_parallel: 1, ..testing::plan() };
+        stored_load(&model, &plan)
+    };
+    assert!((of(8) - (1.0 + 0.5 / layers.sqrt())).abs() < 1e-12);
+    assert!((of(1) - 1.0).abs() < 1e-12);
+}
