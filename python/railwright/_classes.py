@@ -662,7 +662,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'MemorySnapshotRow': ('kind', 'measured_bytes', 'predicted_bytes'),
     'Model': ('schema_version', 'kind', 'railwright', 'catalogue', 'parameters', 'flop_per_token', 'model'),
     'CatalogueEntry': ('name', 'aliases', 'family', 'source', 'notes'),
-    'PublishedTraining': ('global_batch', 'sequence_length', 'source'),
+    'PublishedTraining': ('global_batch', 'sequence_length', 'balances_experts_by_bias', 'source'),
     'FlopFields': ('sequence_length', 'causal_attention', 'full_attention'),
     'ModelModel': ('name', 'family', 'hidden_size', 'vocabulary', 'max_positions', 'tied_embeddings', 'position', 'layer_kinds', 'layers', 'embedding', 'final_norm', 'head', 'multi_token_prediction', 'notes'),
     'Layer': ('name', 'mixer', 'feed_forward', 'norms', 'norm', 'parallel_residual', 'weights'),

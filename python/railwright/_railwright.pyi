@@ -124,8 +124,8 @@ class Settings(TypedDict, total=False):
     accelerator: str
     gpu: str
     """Accelerator, by any name in the catalogue."""
-    devices: int | Sequence[int]
     gpus: int | Sequence[int]
+    devices: int | Sequence[int]
     num_gpus: int | Sequence[int]
     """Number of accelerators (GPUs) used by the run."""
     devices_per_node: int
@@ -284,7 +284,7 @@ class Settings(TypedDict, total=False):
     dropout: bool
     """Enable dropout."""
     expert_imbalance: float
-    """Load of the busiest expert relative to the mean."""
+    """Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces it, 1.5 with an auxiliary loss."""
     expert_capacity: float
     """Expert capacity factor: maximum tokens per expert relative to the mean."""
     document_length: int

@@ -3393,6 +3393,9 @@ class PublishedTraining(Record):
     def sequence_length(self) -> int:
         """Tokens per sequence."""
     @property
+    def balances_experts_by_bias(self) -> bool:
+        """True if the router has a bias for each expert that balances them, without an auxiliary loss."""
+    @property
     def source(self) -> str:
         """Publication with its section."""
 
@@ -5676,7 +5679,7 @@ class Prediction(Record):
         """Algorithm of the library."""
     @property
     def error(self) -> float:
-        """Predicted over measured bus bandwidth, minus 1: positive is too fast."""
+        """Predicted over measured bus bandwidth, minus 1: positive if the predicted bandwidth is too high."""
 
 class FabricErrors(Record):
     """Errors of one collective on one fabric."""

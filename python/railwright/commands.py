@@ -432,7 +432,7 @@ def memory_snapshot(
     file: Snapshot or trace.
     run: Run file, launch file or log: compare its predicted memory with the measurement.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
-    gpus: Number of GPUs of the run if its file gives none.
+    gpus: Number of GPUs, if the run's file does not set it.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     accelerator: Accelerator [default: from the run].
     stage: Pipeline stage of the recorded rank [default: the stage with the highest peak].
@@ -559,7 +559,7 @@ def pipeline(
     limit: Maximum rows in the tables of stalls and steps (default: 10).
     predict: Analyse a predicted step from a run file, launch file or log instead of a recording.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
-    gpus: Number of GPUs of the run if its file gives none.
+    gpus: Number of GPUs, if the run's file does not set it.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     svg: Write an SVG of the step (`-` for standard output).
     output: Write to a file; its suffix sets the format.
@@ -713,7 +713,7 @@ def profile(
     between: Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given).
     run: Run file, launch file or log: compute the model FLOPs of a step from it.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
-    gpus: Number of GPUs of the run if its file gives none.
+    gpus: Number of GPUs, if the run's file does not set it.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     model_flops: Model FLOPs per step over all ranks, such as `1.2e18`.
     accelerator: Accelerator [default: from the traces].
@@ -757,7 +757,7 @@ def compare(
     top: Number of kernels to list (default: 15).
     calibration: Apply a calibration to the prediction.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
-    gpus: Number of GPUs of the run if its file gives none.
+    gpus: Number of GPUs, if the run's file does not set it.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     families: Additional kernel-family patterns, checked first.

@@ -459,6 +459,7 @@ def design(
     network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     prices: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     scale_up_price: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    budget: str | PathLike[str] | None = None,
     years: float | str | PathLike[str] | None = None,
     all: bool | None = None,
     svg: bool | None = None,
@@ -485,6 +486,7 @@ def design(
     network: Set any other design-file key for all networks, such as `radix=128` (repeatable).
     prices: Override catalogue prices with a price list (repeatable).
     scale_up_price: Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable).
+    budget: Maximum price of the network in dollars, such as `30M`.
     years: Depreciation period of network and devices, in years (default: 4).
     all: Show all designs, not only the Pareto fronts.
     svg: Output an SVG chart of step time over cost.
@@ -492,7 +494,7 @@ def design(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkDesign = ask(('network', 'design'), {"model": model, "cluster": cluster, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "domains": domains, "topologies": topologies, "oversubscriptions": oversubscriptions, "speeds": speeds, "network": network, "prices": prices, "scale-up-price": scale_up_price, "years": years, "all": all, "svg": svg, "output": output, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkDesign = ask(('network', 'design'), {"model": model, "cluster": cluster, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "domains": domains, "topologies": topologies, "oversubscriptions": oversubscriptions, "speeds": speeds, "network": network, "prices": prices, "scale-up-price": scale_up_price, "budget": budget, "years": years, "all": all, "svg": svg, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 
@@ -543,7 +545,7 @@ def traffic(
     all_to_all: Algorithm of all-to-all (default: direct).
     matrix: Write the traffic matrix as CSV, one line per communicating pair.
     heat: Write the traffic matrix as a heat map (`.svg` or `.png`).
-    cells: Average matrix and heat map over N x N blocks of ranks [default: 256; full matrix in CSV].
+    cells: Average the matrix and the heat map over N x N blocks of ranks [default: 256; full matrix in CSV].
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.

@@ -295,7 +295,7 @@ fn the_next_command_of_a_design_runs() {
     assert!((-1e-9..1e-3).contains(&(there / here - 1.0)), "{command}: {here} {there}");
 }
 
-/// A budget leaves out dearer networks before the search, and a budget below all is an error.
+/// A budget leaves out more expensive networks before the search, and a budget below all is an error.
 #[test]
 fn a_budget_of_a_design() {
     let with = |budget: &'static str| [&DESIGN[..], &["--quiet", "--budget", budget]].concat();

@@ -96,7 +96,7 @@ pub fn edit(
     };
     let language = language.as_ref();
     if let Some(now) = crate::manifest::script(text).and_then(|script| language.settings(&script)) {
-        // A flag beside another one is one argument of a container.
+        // A flag in the item of another one is one argument of a container.
         let reason = "a manifest has an item for each argument: change its items".to_owned();
         let targets = language.targets(from, to, &now, false);
         return Err(Refused { reason, by_hand: changes(language, &targets, &now) });

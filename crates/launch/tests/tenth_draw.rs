@@ -70,7 +70,7 @@ fn numbers_switch_a_format() {
     folder::check(&launch(text), &[("plan.precision.preset", "\"bf16\""), ("plan.tensor_parallel", "2")]);
 }
 
-/// A container starts a program with a file of settings beside the manifest.
+/// A container starts a program with a file of settings next to the manifest.
 #[test]
 fn a_container_starts_a_trainer_with_its_file() {
     const FILES: &[(&str, &str)] = &[(

@@ -239,7 +239,7 @@ fn files_of_models_without_a_name_are_edited_too() {
     assert_eq!(changed, "--- a\n+++ b\n-mode = 'full'\n+mode = \"none\"");
 }
 
-/// Flags beside another one would be one argument of a container: a manifest is not edited, and the changes are listed.
+/// Flags in the item of another one would be one argument of a container: a manifest is not edited, and the changes are listed.
 #[test]
 fn a_manifest_is_changed_by_hand() {
     let flags = [

@@ -38,6 +38,9 @@ pub struct PublishedTraining {
     pub global_batch: u64,
     /// Tokens per sequence.
     pub sequence_length: u64,
+    /// True if the router has a bias for each expert that balances them, without an auxiliary loss.
+    #[serde(default)]
+    pub balances_experts_by_bias: bool,
     /// Publication with its section.
     pub source: String,
 }

@@ -4,7 +4,7 @@
 //! [`super::PlanSpec::resolve`].
 
 use super::{Overlap, Plan, PlanSpec};
-use crate::model::Model;
+use crate::model::{Model, Weight, published_training};
 use crate::software::Software;
 
 /// Open settings of a plan.
@@ -27,16 +27,18 @@ pub const FORCED_IMBALANCE: f64 = 1.0;
 /// the interval.
 const UNKNOWN_IMBALANCE: f64 = 0.5 * (FORCED_IMBALANCE + USUAL_IMBALANCE);
 
-/// Tests whether the router has a bias for each expert, which balances them without an auxiliary loss.
-fn has_router_bias(model: &Model) -> bool {
-    model.layer_kinds.iter().any(|layer| layer.weights.iter().any(|weight| weight.name == "router.bias"))
+/// Tests whether the published training of a model balances its experts by a bias for each, without an auxiliary loss.
+fn balances_by_bias(model: &Model) -> bool {
+    let is_correction = |weight: &Weight| weight.name.ends_with("e_score_correction_bias");
+    published_training(model).is_some_and(|training| training.balances_experts_by_bias)
+        || model.layer_kinds.iter().any(|layer| layer.weights.iter().any(is_correction))
 }
 
 /// Default of `expert_imbalance`. An expert with a capacity drops what exceeds it.
 pub fn default_imbalance(model: &Model, capacity: Option<f64>) -> f64 {
     if !model.is_mixture_of_experts() || capacity.is_some() {
         FORCED_IMBALANCE
-    } else if has_router_bias(model) {
+    } else if balances_by_bias(model) {
         BIASED_IMBALANCE
     } else {
         UNKNOWN_IMBALANCE

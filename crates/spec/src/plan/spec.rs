@@ -108,7 +108,7 @@ section! {
         /// Enable dropout.
         dropout: bool = "dropout", "set by the software: false since 2022";
         /// Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces it, 1.5 with an auxiliary loss.
-        expert_imbalance: f64 = "expert_imbalance", "1.04 with a router bias, else 1.25; 1 for dense models and with expert_capacity";
+        expert_imbalance: f64 = "expert_imbalance", "1.25 for mixtures of experts, 1.04 if a bias balances them; 1 for dense models and with expert_capacity";
         /// Expert capacity factor: maximum tokens per expert relative to the mean.
         expert_capacity: f64 = "expert_capacity", "no limit";
         /// Mean document length in packed sequences, in tokens.

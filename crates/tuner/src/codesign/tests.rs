@@ -260,7 +260,7 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
 }
 
-/// A network that the closed form has as equal to a dearer one is slower in simulation: both are then on the front.
+/// A network that the closed form has as equal to a more expensive one is slower in simulation: both are then on the front.
 #[test]
 fn fronts_are_those_of_simulated_steps() {
     let model = by_name("llama-3-70b").expect("known");

@@ -188,6 +188,10 @@ export interface PublishedTraining {
    */
   sequence_length: number
   /**
+   * True if the router has a bias for each expert that balances them, without an auxiliary loss.
+   */
+  balances_experts_by_bias: boolean
+  /**
    * Publication with its section.
    */
   source: string
