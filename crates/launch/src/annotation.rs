@@ -7,7 +7,7 @@
 use crate::Draft;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, PlanSpec, default_imbalance};
+use railwright_spec::plan::{BIASED_IMBALANCE, Plan, PlanSpec, default_imbalance};
 use railwright_spec::run::{Section, Value};
 use std::fmt::Write as _;
 
@@ -25,7 +25,11 @@ const KEYS: &[(&str, Option<f64>)] = &[
 pub(crate) fn write(plan: &Plan, model: &Model, cluster: &Cluster) -> String {
     let is_default = |key: &str| match key {
         "segment" => is_default_segment(plan, cluster),
-        "expert_imbalance" => plan.expert_imbalance == default_imbalance(model, plan.expert_capacity),
+        // A file does not name the model, so its reader does not know how its published training balanced experts.
+        "expert_imbalance" => {
+            plan.expert_imbalance == default_imbalance(model, plan.expert_capacity)
+                && plan.expert_imbalance != BIASED_IMBALANCE
+        }
         _ => false,
     };
     let spec = PlanSpec::from_plan(plan);
