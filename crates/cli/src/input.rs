@@ -152,8 +152,10 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
             problem.hint("it is gzipped twice: decompress it once")
         } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             problem.hint("it is UTF-16: save it as UTF-8")
+        } else if bytes.contains(&0) {
+            problem
         } else {
-            if bytes.contains(&0) { problem } else { problem.hint("save it as UTF-8") }
+            problem.hint("save it as UTF-8")
         }
     })
 }

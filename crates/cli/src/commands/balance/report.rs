@@ -8,6 +8,9 @@ use railwright_answers::Balanced;
 use railwright_spec::human;
 use railwright_tuner::balance::{Division, StageRow};
 
+/// Gain that prints as 0.0%.
+const SAME: f64 = 5e-4;
+
 pub(crate) struct Balance {
     pub(super) solved: Balanced,
     pub(super) with_recompute: bool,
@@ -63,8 +66,6 @@ impl Balance {
             ]);
             return;
         };
-        /// Gain that prints as 0.0%.
-        const SAME: f64 = 5e-4;
         let gain = answer.gain.unwrap_or(0.0);
         let optimal = match answer.gap {
             Some(gap) if gap < 5e-6 => "no other assignment is faster".to_owned(),
