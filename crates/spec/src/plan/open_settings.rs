@@ -12,7 +12,7 @@ use crate::software::Software;
 pub struct OpenSettings {
     /// True for each unspecified overlap. Recipes set what the plan assumes; the framework's arguments may have it off.
     pub overlap: Overlap,
-    /// True if the imbalance of the experts is unspecified. The plan assumes [`UNKNOWN_IMBALANCE`] or the router's own.
+    /// True if the imbalance of the experts is unspecified. The plan assumes the middle of forced and natural routing.
     pub expert_imbalance: bool,
 }
 
