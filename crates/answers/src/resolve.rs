@@ -6,7 +6,7 @@ use crate::{Refused, Texts};
 use railwright_calculator::defaults;
 use railwright_spec::cluster::{Cluster, ClusterSpec};
 use railwright_spec::human;
-use railwright_spec::plan::{Plan, Recompute, validate, warnings};
+use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 
@@ -50,10 +50,7 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
             start.fitting, start.possible
         ));
     }
-    let problems = validate(&run.model, &run.cluster, &run.plan);
-    if !problems.is_empty() {
-        return Err(Refused(problems.into_iter().map(|problem| spec.placed(problem)).collect()));
-    }
+    let (run, warnings) = spec.validated(run).map_err(Refused)?;
     if spec.plan.layers_per_stage.is_none()
         && let Some(per_stage) = &run.plan.layers_per_stage
     {
@@ -64,7 +61,6 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
         ));
     }
     chosen.extend(unspecified(&spec, &run));
-    let warnings = warnings(&run.model, &run.cluster, &run.plan);
     Ok(Resolved { run, warnings, chosen, spec })
 }
 

@@ -32,11 +32,9 @@ pub fn is_open(spec: &PlanSpec) -> bool {
     degrees.iter().all(Option::is_none)
 }
 
-/// A default layout.
-#[derive(Clone, Debug, PartialEq)]
+/// How a default layout was chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
-    /// The plan.
-    pub plan: Plan,
     /// Number of valid layouts.
     pub possible: usize,
     /// Number of valid layouts that fit with sufficient free memory.
@@ -58,7 +56,7 @@ pub fn resolve_plan(
 ) -> Result<(Plan, Option<Start>), Problem> {
     let start = if is_searchable(spec) { start(spec, model, cluster)? } else { None };
     match start {
-        Some(start) => Ok((start.plan.clone(), Some(start))),
+        Some((plan, start)) => Ok((plan, Some(start))),
         None => Ok((resolve_layout(spec, model, cluster)?, None)),
     }
 }
@@ -87,7 +85,7 @@ const ROOM: f64 = 0.90;
 const TIMED: usize = 240;
 
 /// The fastest common layout that fits, for a specification without parallel sizes. `None` if none fits.
-pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Start>, Problem> {
+pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<(Plan, Start)>, Problem> {
     let catalogue = SoftwareCatalogue::shared()?;
     let machine = Machine::new(cluster);
     let mut workspace = Workspace::default();
@@ -121,7 +119,7 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
             best = Some((total, plan));
         }
     }
-    Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
+    Ok(best.map(|(_, plan)| (plan.clone(), Start { possible, fitting: fitting.len() })))
 }
 
 /// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it gets the first of a few policies
@@ -299,10 +297,10 @@ mod tests {
     fn a_start_fits_and_is_none_where_nothing_can() {
         let model = by_name("llama-3-70b").expect("known");
         let cluster = h100(64);
-        let found = start(&PlanSpec::default(), &model, &cluster).expect("sound").expect("fits");
-        assert!(validate(&model, &cluster, &found.plan).is_empty());
-        assert_eq!(found.plan.world_size(), 64);
-        assert!(found.plan.tensor_parallel * found.plan.pipeline_parallel >= 4, "{:?}", found.plan);
+        let (plan, found) = start(&PlanSpec::default(), &model, &cluster).expect("sound").expect("fits");
+        assert!(validate(&model, &cluster, &plan).is_empty());
+        assert_eq!(plan.world_size(), 64);
+        assert!(plan.tensor_parallel * plan.pipeline_parallel >= 4, "{plan:?}");
         assert!(found.fitting > 0 && found.possible > found.fitting);
         let large = by_name("llama-3.1-405b").expect("known");
         assert_eq!(start(&PlanSpec::default(), &large, &h100(8)).expect("sound"), None);
@@ -318,9 +316,9 @@ mod tests {
             let sharding = Sharding { zero_stage, group: None, reshard_after_forward: true };
             let spec =
                 PlanSpec { software: Some(software.into()), sharding: Some(sharding), ..PlanSpec::default() };
-            let found = start(&spec, &model, &h100(devices)).expect("sound").expect("fits");
-            assert!(is_offered(&model, &found.plan), "{:?}", found.plan);
-            assert_eq!((found.plan.pipeline_parallel, found.plan.tensor_parallel), (1, 1), "{software}");
+            let (plan, _) = start(&spec, &model, &h100(devices)).expect("sound").expect("fits");
+            assert!(is_offered(&model, &plan), "{plan:?}");
+            assert_eq!((plan.pipeline_parallel, plan.tensor_parallel), (1, 1), "{software}");
         }
         // No layout of torchtitan has ZeRO-1. One without replicas would have it in name alone.
         let sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
@@ -329,7 +327,7 @@ mod tests {
             sharding: Some(sharding),
             ..PlanSpec::default()
         };
-        let found = start(&spec, &model, &h100(8)).expect("sound").expect("fits");
-        assert!(found.plan.data_parallel * found.plan.context_parallel > 1, "{:?}", found.plan);
+        let (plan, _) = start(&spec, &model, &h100(8)).expect("sound").expect("fits");
+        assert!(plan.data_parallel * plan.context_parallel > 1, "{plan:?}");
     }
 }

@@ -10,6 +10,7 @@ use crate::printer::Printer;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
+use railwright_spec::{LEAST_MEMORY, memory_amount};
 use std::io::{self, Read};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -81,34 +82,11 @@ pub(crate) fn bound_memory(asked: Option<u64>, is_server: bool, printer: &Printe
     });
 }
 
-/// An amount of memory in the user's spelling: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless they end in `B` alone.
-pub(crate) fn amount(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "k" | "kib" => 1024.0,
-        "m" | "mib" => 1024.0 * 1024.0,
-        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
-        "t" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        "kb" => 1e3,
-        "mb" => 1e6,
-        "gb" => 1e9,
-        "tb" => 1e12,
-        _ => return Err("expected a number with a unit, such as `8GiB` or `500MiB`".to_owned()),
-    };
-    let bytes = number.parse::<f64>().map_err(|_| format!("`{number}` is not a number"))? * unit;
-    if bytes < LEAST { Err("expected at least 32 MiB".to_owned()) } else { Ok(bytes as u64) }
-}
-
 /// The limit that the environment sets.
 pub(crate) fn of_environment() -> Result<Option<u64>, Problem> {
     let Ok(text) = std::env::var(MEMORY) else { return Ok(None) };
-    amount(&text).map(Some).map_err(|message| Problem::new(message).in_file(MEMORY))
+    memory_amount(&text).map(Some).map_err(|message| Problem::new(message).in_file(MEMORY))
 }
-
-/// Less is no limit that any command stays within.
-const LEAST: f64 = 32.0 * 1024.0 * 1024.0;
 
 /// The error at the limit.
 fn exceeded(limit: u64) -> Problem {
@@ -131,7 +109,7 @@ pub(crate) fn check() -> Result<(), Problem> {
 /// memory that others freed, so it has the room of the least limit. The room ends at twice that above the limit: otherwise each
 /// large request would raise `idle` by it.
 fn allowed(limit: u64, idle: u64) -> u64 {
-    let room = LEAST as u64;
+    let room = LEAST_MEMORY as u64;
     limit.max(idle).max(idle.min(limit.saturating_add(room)).saturating_add(room))
 }
 
@@ -204,22 +182,6 @@ impl<R: Read> Read for Bounded<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_have_units() {
-        for (text, bytes) in [
-            ("8G", 8 << 30),
-            ("8GiB", 8 << 30),
-            ("1.5 gib", 3 << 29),
-            ("500MiB", 500 << 20),
-            ("2GB", 2_000_000_000),
-        ] {
-            assert_eq!(amount(text), Ok(bytes), "{text}");
-        }
-        for text in ["", "8", "G", "1.2.3G", "-1G", "NaNG", "infG", "1M", "8 parsecs"] {
-            assert!(amount(text).is_err(), "{text}");
-        }
-    }
 
     /// After a request that reached the limit the next one has room, and repeated ones have a bound.
     #[test]

@@ -178,6 +178,19 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Degrees that a file does not set are 1.
+    pub(crate) fn undivided(&mut self, framework: &str) {
+        let why = format!("{framework} does not shard a model by default");
+        for key in [
+            "plan.tensor_parallel",
+            "plan.pipeline_parallel",
+            "plan.context_parallel",
+            "plan.expert_parallel",
+        ] {
+            self.default(key, &1_u64, &why);
+        }
+    }
+
     /// The value of a key, and its line.
     pub(crate) fn source(&self, path: &str) -> (String, Option<usize>) {
         match self.document.get(path) {

@@ -270,11 +270,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     optimizer(fields, dialect);
     recompute(fields, dialect);
     parallel::read(fields, dialect);
-    for key in
-        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
-    {
-        fields.default(key, &1_u64, &format!("{} does not shard a model by default", dialect.name()));
-    }
+    fields.undivided(dialect.name());
     precision(fields, dialect);
     packing(fields, dialect);
     if dialect == Dialect::Transformers {

@@ -24,6 +24,7 @@ mod address;
 pub mod calibration;
 pub mod cluster;
 pub mod human;
+mod memory_amount;
 pub mod model;
 pub mod plan;
 pub mod precision;
@@ -35,4 +36,5 @@ mod statistics;
 pub mod topic;
 
 pub use address::{Scheme, is_address, without_query};
+pub use memory_amount::{LEAST_MEMORY, memory_amount};
 pub use statistics::{lower_median, median, quantile, quantiles};

@@ -3,7 +3,7 @@
 //! Responsible for: a run with its default layout and default recompute, for libraries and commands. Has no prices of its own.
 
 use super::resolve_plan;
-use railwright_spec::plan::{PlanSpec, validate, warnings};
+use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 
@@ -33,11 +33,5 @@ pub fn resolve_run(
     let one = |problem| vec![spec.placed(problem)];
     let mut run = resolve_but_plan(spec, read).map_err(one)?;
     run.plan = resolve_plan(&spec.plan, &run.model, &run.cluster).map_err(one)?.0;
-    let problems = validate(&run.model, &run.cluster, &run.plan);
-    if problems.is_empty() {
-        let warnings = warnings(&run.model, &run.cluster, &run.plan);
-        Ok((run, warnings))
-    } else {
-        Err(problems.into_iter().map(|problem| spec.placed(problem)).collect())
-    }
+    spec.validated(run)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "LIMIT",
-        value_parser = crate::limits::amount,
+        value_parser = railwright_spec::memory_amount,
         hide_short_help = true,
         help_heading = "Global"
     )]

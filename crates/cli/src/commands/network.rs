@@ -22,12 +22,16 @@ use crate::args::network::{DesignFlags, Network};
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
+use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{Design, DesignSpec, Kind, parse};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::BytesPerSecond;
 use railwright_spec::run::{Field, Sheet, Value};
 use std::path::Path;
+
+/// The longest price list that is read.
+const PRICES_LIMIT: u64 = 1 << 20;
 
 /// Runs a command about networks.
 pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failure> {
@@ -64,6 +68,16 @@ fn design(word: Option<&str>, flags: &DesignFlags) -> Result<Sheet<DesignSpec>, 
         sheet.set_flag(flag, key, &spelled_out(key, value))?;
     }
     Ok(sheet)
+}
+
+/// Prices of the catalogue under the lists of files, the last one on top.
+fn prices(files: &[String]) -> Result<Prices, Problem> {
+    let mut prices = Prices::catalogue()?;
+    for path in files {
+        let label = if path == "-" { "standard input" } else { path };
+        prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
+    }
+    Ok(prices)
 }
 
 fn is_path(word: &str) -> bool {

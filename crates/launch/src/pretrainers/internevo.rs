@@ -3,7 +3,7 @@
 //! Responsible for: dense models of its keys, and defaults of `internlm/initialize/launch.py` (November 2026). Models with experts are open, and
 //! so is parallelism with sharded weights (`isp`).
 
-use super::{dimensions, open_model, sharding, undivided};
+use super::common::{dimensions, open_model, sharding};
 use crate::document::Data;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
@@ -199,7 +199,7 @@ fn parallel(fields: &mut Fields<'_>) {
         }
     }
     if !fields.draft.is_open("plan.tensor_parallel") {
-        undivided(fields, "InternEvo");
+        fields.undivided("InternEvo");
     }
     let path = "parallel.zero1.fsdp";
     if fields.flag(path) == Some(true) {

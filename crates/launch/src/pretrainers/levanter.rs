@@ -2,7 +2,7 @@
 //!
 //! Responsible for: `model`, `trainer` and `optimizer` of `train_lm` with the defaults of `trainer.py` and `models/` (November 2026).
 
-use super::{dimensions, has_key, has_sections, open_model, sharding, undivided, vocabulary};
+use super::common::{dimensions, has_key, has_sections, open_model, sharding, vocabulary};
 use crate::accelerate::{set_optimizer, software};
 use crate::document::{self, Data};
 use crate::fields::{Fields, Known, Meaning};
@@ -250,7 +250,7 @@ fn parallel(fields: &mut Fields<'_>) {
     for path in ["trainer.tensor_parallel_axes", "trainer.batch_axis"] {
         let _ = fields.take(path);
     }
-    undivided(fields, "Levanter");
+    fields.undivided("Levanter");
     let axis = "trainer.fsdp_axis";
     let replicas = ["trainer.replica_ici_axis_size", "trainer.replica_dcn_axis_size"];
     let copies = replicas.iter().find(|path| fields.integer(path).is_some_and(|n| n != 1)).copied();

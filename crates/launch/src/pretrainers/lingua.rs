@@ -3,7 +3,7 @@
 //! Responsible for: the transformer of `apps/main` and its defaults (`lingua/transformer.py`, `lingua/distributed.py`, November 2026). Other
 //! apps have layers of their own, so their models are open.
 
-use super::{dimensions, has_key, has_sections, open_model, sharding, undivided};
+use super::common::{dimensions, has_key, has_sections, open_model, sharding};
 use crate::accelerate::software;
 use crate::document;
 use crate::fields::{Fields, Known, Meaning};
@@ -81,7 +81,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     model(&mut fields);
     fields.default("plan.micro_batch", &2_u64, "lingua's default");
     fields.default("plan.micro_batches", &1_u64, "lingua does not accumulate by default");
-    undivided(&mut fields, "lingua");
+    fields.undivided("lingua");
     shards(&mut fields);
     precision(&mut fields);
     recompute(&mut fields);
@@ -140,7 +140,7 @@ fn model(fields: &mut Fields<'_>) {
     let path = "model.vocab_size";
     match fields.integer(path).and_then(|n| u64::try_from(n).ok()) {
         Some(rows) => fields.set("model.vocab", &rows, path),
-        None => super::vocabulary(fields, "data.tokenizer.path"),
+        None => super::common::vocabulary(fields, "data.tokenizer.path"),
     }
     let path = "model.weight_tying";
     match fields.flag(path) {

@@ -66,11 +66,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
         fields.set("plan.offload.parameters", &1.0, path);
         fields.set("plan.offload.optimizer", &1.0, path);
     }
-    for key in
-        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
-    {
-        fields.default(key, &1_u64, "torchtune does not shard a model by default");
-    }
+    fields.undivided("torchtune");
     let compiled = fields.flag("compile") == Some(true);
     let is_mesh = matches!(start, Start::Several(_)) || fields.draft.spec().cluster.devices.is_none();
     match (compiled, is_mesh) {

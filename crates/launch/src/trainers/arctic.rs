@@ -86,11 +86,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         fields.set("plan.context_parallel", &ranks, path);
         fields.set("plan.context_kind", &ContextKind::Ulysses, path);
     }
-    for key in
-        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
-    {
-        fields.default(key, &1_u64, "ArcticTraining does not shard a model by default");
-    }
+    fields.undivided("ArcticTraining");
     let path = "model.dtype";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
         Some("bf16" | "bfloat16") => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),

@@ -99,11 +99,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Laun
         }
     }
     engine::precision(&mut fields);
-    for key in
-        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
-    {
-        fields.default(key, &1_u64, "LLaMA-Factory does not shard a model by default");
-    }
+    fields.undivided("LLaMA-Factory");
     for path in ["pref_loss", "pref_beta", "pref_ftx", "simpo_gamma", "dpo_label_smoothing", "ld_alpha"] {
         if fields.take(path).is_some() {
             let message = "estimated as plain training: reference models and pairs are not modelled";

@@ -165,11 +165,7 @@ fn parallel(fields: &mut Fields<'_>) {
             fields.set("plan.context_kind", &kind, &path);
         }
     }
-    for key in
-        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
-    {
-        fields.default(key, &1_u64, "VeOmni does not shard a model by default");
-    }
+    fields.undivided("VeOmni");
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
     fields.default("plan.overlap.parameter_gather", &true, "FSDP prefetches parameters");
     software(fields, "torchtitan-2024-eager", "FSDP 2, eager");

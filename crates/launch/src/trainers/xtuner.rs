@@ -145,11 +145,7 @@ fn parallel(fields: &mut Fields<'_>) {
             fields.set("plan.context_kind", &ContextKind::Ulysses, path);
         }
     }
-    for key in
-        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
-    {
-        fields.default(key, &1_u64, "xtuner does not shard a model by default");
-    }
+    fields.undivided("xtuner");
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     fields.default("plan.sharding", &none, "xtuner trains replicas without `--deepspeed`");
     let message = "replicas are assumed, because DeepSpeed is a flag of `xtuner train`: pass `--sharding zero2` if it shards";

@@ -204,7 +204,11 @@ impl RunSpec {
         &self,
         read: impl Fn(&str) -> Result<String, Problem>,
     ) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
-        let run = self.resolve(read).map_err(|problem| vec![problem])?;
+        self.validated(self.resolve(read).map_err(|problem| vec![problem])?)
+    }
+
+    /// Validates a run of this specification. Returns all problems with their places, or the run with its warnings.
+    pub fn validated(&self, run: Run) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
         let problems = validate(&run.model, &run.cluster, &run.plan);
         if problems.is_empty() {
             let warnings = warnings(&run.model, &run.cluster, &run.plan);

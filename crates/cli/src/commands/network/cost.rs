@@ -3,10 +3,9 @@
 mod growth;
 mod lines;
 
-use super::{design, gigabits, on_run, placed, switch_ports};
+use super::{design, gigabits, on_run, placed, prices, switch_ports};
 use crate::args::network::Cost;
 use crate::exit::{Failure, Outcome};
-use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, delimited};
 use growth::Grown;
@@ -25,8 +24,6 @@ use railwright_spec::quantity::{Dollars, Watts};
 use railwright_spec::run::Run;
 use serde::Serialize;
 
-/// The longest price list that is read.
-const PRICES_LIMIT: u64 = 1 << 20;
 /// Default facility power over machine power (PUE).
 const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
 
@@ -38,11 +35,7 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Compares designs by cost.
 pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failure> {
-    let mut prices = Prices::catalogue()?;
-    for path in &arguments.prices {
-        let label = if path == "-" { "standard input" } else { path };
-        prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
-    }
+    let prices = prices(&arguments.prices)?;
     let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
     let mut specs = Vec::new();
     let mut sheets = Vec::new();

@@ -9,7 +9,7 @@ mod stopped;
 mod tests;
 
 use super::super::open_run::{self, Asked};
-use super::{gigabits, kind, on_run, spelled_out};
+use super::{gigabits, kind, on_run, prices, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
@@ -19,7 +19,6 @@ use crate::run::USUAL_CLUSTER;
 use railwright_answers::{
     NetworkClasses, Question as _, Searcher, Setting, budget, network_plan, quoted, scale_up_prices,
 };
-use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
@@ -39,9 +38,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
-
-/// The longest price list that is read.
-const PRICES_LIMIT: u64 = 1 << 20;
 
 /// Keys of a design file that are varied, with their flags.
 const VARIED: [(&str, &str); 6] = [
@@ -188,7 +184,7 @@ fn priced(
     usual: Option<String>,
     (searcher, watch): (&Searcher<'_>, &dyn Fn(usize, usize)),
 ) -> Result<Priced, Failure> {
-    let prices = prices(arguments)?;
+    let prices = prices(&arguments.prices)?;
     let scale_up_prices = scale_up_prices(&arguments.scale_up_price)?;
     if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
         let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
@@ -295,15 +291,6 @@ fn of_accelerator(accelerator: &str) -> String {
 
 fn title(run: &Run) -> String {
     format!("{} on {} x {}", run.model.name, human::whole(run.cluster.devices), run.cluster.accelerator.name)
-}
-
-fn prices(arguments: &Design) -> Result<Prices, Problem> {
-    let mut prices = Prices::catalogue()?;
-    for path in &arguments.prices {
-        let label = if path == "-" { "standard input" } else { path };
-        prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
-    }
-    Ok(prices)
 }
 
 /// The varied settings, and the usual values that are left out with the reason.

@@ -138,20 +138,7 @@ fn answered(
     if flows.len() > MOST_HELD {
         chosen.push(format!("no bounds for flows behind congested receivers (more than {MOST_HELD} flows)"));
     }
-    let (next, warnings) = (String::new(), Vec::new());
-    let device_names = Vec::new();
-    Answered {
-        network: name,
-        routing,
-        devices,
-        device_names,
-        chosen,
-        makespans,
-        layers,
-        flows,
-        next,
-        warnings,
-    }
+    Answered { network: name, routing, devices, chosen, makespans, layers, flows, ..Answered::default() }
 }
 
 fn table(

@@ -11,6 +11,7 @@ use railwright_tuner::simulate::quantile;
 use serde::Serialize;
 
 /// A played table.
+#[derive(Default)]
 pub(crate) struct Answered {
     pub(super) network: String,
     pub(super) routing: &'static str,
@@ -120,17 +121,16 @@ impl Answer for Answered {
         let remark = format!("{} devices, routing {}", human::whole(u64::from(self.devices)), self.routing);
         document.heading_with("flows", remark);
         let times = sorted(self.flows.iter().map(Shown::time));
-        let makespans = sorted(self.makespans.iter().copied());
-        let over = match makespans.len() {
+        let over = match self.makespans.len() {
             1 => String::new(),
             n => format!(
                 "median {}, 90th percentile {} over {n} hash seeds",
-                human::seconds(quantile(&makespans, 0.5)),
-                human::seconds(quantile(&makespans, 0.9))
+                human::seconds(self.makespan(0.5)),
+                human::seconds(self.makespan(0.9))
             ),
         };
         document.pairs(vec![
-            ("makespan", Cell::seconds(quantile(&makespans, 0.5)).toned(Tone::Strong)),
+            ("makespan", Cell::seconds(self.makespan(0.5)).toned(Tone::Strong)),
             ("over seeds", over.into()),
             ("median flow", Cell::seconds(quantile(&times, 0.5))),
             ("99th percentile", Cell::seconds(quantile(&times, 0.99))),
@@ -167,10 +167,13 @@ impl Answer for Answered {
 }
 
 impl Answered {
+    /// A quantile of the makespan over hash seeds. One seed is a draw, so the makespan of several is their median.
+    fn makespan(&self, share: f64) -> Seconds {
+        quantile(&sorted(self.makespans.iter().copied()), share)
+    }
+
     /// The makespan, and the links that take most of it.
     fn verdict(&self, flows: &str) -> String {
-        // One hash seed is a draw; over several, the makespan is their median.
-        let makespan = quantile(&sorted(self.makespans.iter().copied()), 0.5);
         let of = match self.makespans.len() {
             0 | 1 => String::new(),
             seeds => format!(", the median of {seeds} hash seeds"),
@@ -179,7 +182,7 @@ impl Answered {
         let busiest = busiest.filter(|layer| layer.busiest > 0.0).map_or_else(String::new, |layer| {
             format!("; busiest link: {} ({}, {})", layer.link, layer.layer, human::percent(layer.busiest))
         });
-        format!("{flows} on {} take {}{of}{busiest}", self.network, human::seconds(makespan))
+        format!("{flows} on {} take {}{of}{busiest}", self.network, human::seconds(self.makespan(0.5)))
     }
 
     /// Name of a device in its file, else its number.
