@@ -103,19 +103,37 @@ fn gathers_tokens(f: &Filler<'_>) -> bool {
         && f.arguments.word("moe_token_dispatcher_type").is_none_or(|own| own == "allgather")
 }
 
+/// Share of a step in CUDA graphs: Megatron-LM's arguments have them off. Older releases had a switch in place of `--cuda-graph-impl`.
+fn graphs(f: &Filler<'_>) -> Graphs {
+    match f.arguments.word("cuda_graph_impl") {
+        Some("full_iteration") => Graphs::Full,
+        Some("none") | None => {
+            let is_switched = ["enable_cuda_graph", "external_cuda_graph"].iter().any(|name| f.arguments.is_on(name));
+            if is_switched { Graphs::Partial } else { Graphs::None }
+        }
+        Some(_) => Graphs::Partial,
+    }
+}
+
 /// A generation with the features that its flags turn on, except those that it always has.
 fn with_features(f: &Filler<'_>, id: &str) -> String {
     let own = features(id);
     let is_fused = f.arguments.is_on("moe_enable_deepep")
         || f.arguments.word("moe_token_dispatcher_type") == Some("flex");
     let gathers = gathers_tokens(f) && !is_fused;
-    let has_graphs = f.arguments.word("cuda_graph_impl") == Some("full_iteration");
+    let graphs = graphs(f);
     let mut stack = id.to_owned();
     if gathers && framework_of(id) == Some("megatron") {
         stack.push_str("+allgather-dispatch");
     }
-    if has_graphs && own.graphs != Graphs::Full {
-        stack.push_str("+cuda-graphs");
+    if graphs != own.graphs {
+        match graphs {
+            Graphs::Full => stack.push_str("+cuda-graphs"),
+            Graphs::Partial => stack.push_str("+partial-cuda-graphs"),
+            // Graphs of a dense model's layers change its host's time by little; no value was measured.
+            Graphs::None if f.arguments.word("num_experts").is_some() => stack.push_str("+no-cuda-graphs"),
+            Graphs::None => {}
+        }
     }
     if is_fused && !own.fused_dispatch {
         stack.push_str("+fused-dispatch");

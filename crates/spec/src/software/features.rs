@@ -61,6 +61,10 @@ struct Changes {
     least_norm_bytes: Option<[f64; 2]>,
     gathers_logits: Option<bool>,
     gathers_tokens: Option<bool>,
+    /// Host time per pass of a layer of routed experts, in microseconds.
+    host_us_per_expert_layer: Option<f64>,
+    /// One kernel or separate operators for scale, mask and softmax of unfused attention.
+    fused_softmax: Option<bool>,
 }
 
 /// Bundled features.
@@ -138,6 +142,10 @@ impl Changes {
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
             gathers_tokens: self.gathers_tokens.unwrap_or(software.gathers_tokens),
             gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
+            host_us_per_expert_layer: self
+                .host_us_per_expert_layer
+                .unwrap_or(software.host_us_per_expert_layer),
+            fused_softmax: self.fused_softmax.unwrap_or(software.fused_softmax),
             loss_bytes_per_logit: software
                 .loss_bytes_per_logit
                 .max(self.least_loss_bytes_per_logit.unwrap_or(0.0))

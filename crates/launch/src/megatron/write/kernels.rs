@@ -51,9 +51,11 @@ pub(in crate::megatron) fn features(stack: &str) -> Features {
         fused_dispatch: cell(2) == "flex" || has("fused-dispatch"),
         gathers_tokens: has("allgather-dispatch"),
         graphs: match cell(3) {
+            _ if has("no-cuda-graphs") => Graphs::None,
+            _ if has("partial-cuda-graphs") => Graphs::Partial,
+            _ if has("cuda-graphs") => Graphs::Full,
             "partial" => Graphs::Partial,
             "full" => Graphs::Full,
-            _ if has("cuda-graphs") => Graphs::Full,
             _ => Graphs::None,
         },
     }
