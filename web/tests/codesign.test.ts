@@ -1,7 +1,7 @@
 // The answer of a co-design on the program's own: 64 H100, domains of 8 and 64 (fixtures made by `network design --json`).
 import { describe, expect, it } from 'vitest'
 import type { DesignAnswer, DesignRow } from '../src/views/network/answer'
-import { groupsOf, sorted, verdictOf } from '../src/views/network/codesign-answer'
+import { groupsOf, sorted, stepOf, verdictOf } from '../src/views/network/codesign-answer'
 import { usedBy } from '../src/views/network/codesign-scope'
 import { COUNT, GIGABITS } from '../src/state/amounts'
 import answered from './fixtures/codesign.json'
@@ -42,6 +42,14 @@ describe('co-design', () => {
     expect(first.every((group) => group.isFront || group.isContender)).toBe(true)
     expect(rest.some((group) => group.isFront)).toBe(false)
     expect(first.length).toBe(4)
+  })
+  it('shows the simulated step, as reports and pictures of the program do', () => {
+    const [row] = answer.rows.filter((one) => one.simulated !== null)
+    if (!row?.simulated) throw new Error('no simulated row')
+    expect(stepOf(row)).toBe(row.simulated.step_time)
+    expect(stepOf({ ...row, simulated: null })).toBe(row.step_time)
+    const slow: DesignRow = { ...row, simulated: { ...row.simulated, step_time: 2 * row.simulated.step_time } }
+    expect(groupsOf({ rows: [row, slow], contenders: [] })).toHaveLength(2)
   })
   it('has what the program took for open fields', () => {
     expect(usedBy(answer.rows, (row) => row.domain, COUNT)).toBe('8, 64')

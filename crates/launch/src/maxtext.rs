@@ -208,7 +208,9 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
     {
         fields.set("plan.sequence_parallel", &true, &path);
     } else if all_tensor.is_ok_and(|n| n > 1) {
-        fields.default("plan.sequence_parallel", &false, "MaxText's `tensor` axis keeps whole sequences");
+        let message =
+            "MaxText's `tensor` axis shards the residual stream by its width; priced as sequence parallelism";
+        fields.default("plan.sequence_parallel", &true, message);
     }
     let shards = product(&[fsdp, transposed]);
     let sharding = match (shards, data) {

@@ -156,6 +156,9 @@ pub struct Software {
     /// True if the optimizer's moments are in pageable host memory between steps, so that device memory is available for inference.
     #[serde(default)]
     pub parks_moments: bool,
+    /// True if tensor parallelism always shards the residual stream (XLA's sharding rules), as sequence parallelism does elsewhere.
+    #[serde(default)]
+    pub shards_residual: bool,
     /// Execution mode.
     pub execution: Execution,
     /// True if replicas without sharding (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's DDP), independently of sharded

@@ -135,7 +135,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
     let divides = model.num_layers().is_multiple_of((pipeline_parallel * virtual_stages).max(1));
     let is_lora = model_name(cells).contains("lora") || notes.contains("lora");
-    let sequence_parallel = cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1;
+    let is_sharded = cells.flag("sequence_parallel") == Some(true) || generation.shards_residual;
+    let sequence_parallel = is_sharded && tensor_parallel > 1;
     // Recipes specify the overlap that the generation has; elsewhere the framework's arguments may have another.
     let is_recipe = {
         let framework = framework.to_lowercase();

@@ -18,6 +18,7 @@ pub struct MaxTextWriter;
 const REASONS: Reasons = &[
     ("plan.schedule", "MaxText's pipeline runs all forward passes first"),
     ("plan.sharding", "MaxText shards everything over `fsdp`, optimizer states over `data`, or nothing"),
+    ("plan.sequence_parallel", "MaxText shards the residual stream over every tensor axis"),
     ("plan.recompute", "MaxText keeps GEMM outputs of all layers, or only layer inputs"),
     ("plan.software", "set by the framework"),
     ("plan.vocabulary_multiple", "MaxText does not pad the vocabulary"),

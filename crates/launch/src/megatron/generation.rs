@@ -108,7 +108,8 @@ fn graphs(f: &Filler<'_>) -> Graphs {
     match f.arguments.word("cuda_graph_impl") {
         Some("full_iteration") => Graphs::Full,
         Some("none") | None => {
-            let is_switched = ["enable_cuda_graph", "external_cuda_graph"].iter().any(|name| f.arguments.is_on(name));
+            let is_switched =
+                ["enable_cuda_graph", "external_cuda_graph"].iter().any(|name| f.arguments.is_on(name));
             if is_switched { Graphs::Partial } else { Graphs::None }
         }
         Some(_) => Graphs::Partial,

@@ -55,11 +55,14 @@ export function verdictOf(answer: Pick<DesignAnswer, 'rows' | 'classes' | 'conte
   }
 }
 
+/** The step that the program's reports and pictures show: the simulated one, in closed form without a simulation. */
+export const stepOf = (row: DesignRow): number | null => row.simulated?.step_time ?? row.step_time
+
 /** Rows that differ in nothing but their topology and what has no effect there, together; in the order of the rows. */
 export function groupsOf({ rows, contenders }: Pick<DesignAnswer, 'rows' | 'contenders'>): readonly Group[] {
   const found = new Map<string, { rows: [DesignRow, ...DesignRow[]]; isFront: boolean; isContender: boolean }>()
   rows.forEach((row, at) => {
-    const figures = [row.step_time, row.dollars, row.watts].map((value) => value?.toPrecision(9) ?? '')
+    const figures = [stepOf(row), row.dollars, row.watts].map((value) => value?.toPrecision(9) ?? '')
     const key = [row.domain, row.speed, ...figures, row.class].join(' ')
     const isContender = contenders.includes(at)
     const known = found.get(key)
@@ -75,7 +78,7 @@ export function groupsOf({ rows, contenders }: Pick<DesignAnswer, 'rows' | 'cont
 
 /** Lines that decide, and the rest: what is on a front or may be the cheapest, the fastest first. */
 export function sorted(groups: readonly Group[]): { readonly first: readonly Group[]; readonly rest: readonly Group[] } {
-  const time = (group: Group) => group.rows[0].step_time ?? Number.POSITIVE_INFINITY
+  const time = (group: Group) => stepOf(group.rows[0]) ?? Number.POSITIVE_INFINITY
   const list = [...groups].sort(
     (a, b) =>
       Number(b.isContender) - Number(a.isContender) ||

@@ -6,6 +6,7 @@ import { Scatter } from '../../charts/scatter/scatter'
 import { Ticked } from '../../ui/states'
 import { commandItem } from '../parts/command'
 import type { DesignAnswer, DesignRow } from './answer'
+import { stepOf } from './codesign-answer'
 import { UNPRICED } from './codesign-scope'
 import { Swatch } from './fields'
 import { gigabits, kindOf } from './names'
@@ -16,8 +17,9 @@ function identify(row: DesignRow): string {
 }
 
 function lines(answer: DesignAnswer, row: DesignRow): { name: string; value: string }[] {
+  const step = stepOf(row)
   return [
-    { name: 'step', value: row.step_time === null ? '–' : seconds(row.step_time) },
+    { name: 'step', value: step === null ? '–' : seconds(step) },
     { name: 'network', value: texts.aDevice2(dollars(row.dollars), dollars(row.dollars_per_device)) },
     { name: 'power', value: power(row.watts) },
     ...(row.share?.cluster?.dollars_per_million_tokens
@@ -36,8 +38,13 @@ interface Props {
 }
 
 export function Front({ answer, line, unpriced, onLoad }: Props) {
-  const placed = answer.rows.flatMap((row) => (row.step_time === null ? [] : [{ row, x: row.dollars_per_device, y: row.step_time }]))
-  const edge = front(placed.filter(({ row }) => !unpriced.includes(row.domain)))
+  const placed = answer.rows.flatMap((row) => {
+    const step = stepOf(row)
+    return step === null ? [] : [{ row, x: row.dollars_per_device, y: step }]
+  })
+  // A step in closed form is a lower bound: it is not compared with simulated ones.
+  const isSimulated = placed.some(({ row }) => row.simulated !== null)
+  const edge = front(placed.filter(({ row }) => !unpriced.includes(row.domain) && (row.simulated !== null || !isSimulated)))
   const isEdge = new Set(edge.map((at) => at.row))
   const kinds = [...new Set(placed.map((at) => at.row.topology))]
   return (
@@ -54,7 +61,7 @@ export function Front({ answer, line, unpriced, onLoad }: Props) {
           row.oversubscription,
           row.speed,
           row.dollars_per_device,
-          row.step_time,
+          stepOf(row),
           isEdge.has(row) ? 1 : 0,
         ]),
       })}

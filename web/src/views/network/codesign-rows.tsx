@@ -2,7 +2,7 @@
 import { dollars, percent, power, seconds } from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
 import type { DesignAnswer } from './answer'
-import { type Group, groupsOf, nameOf, sorted } from './codesign-answer'
+import { type Group, groupsOf, nameOf, sorted, stepOf } from './codesign-answer'
 import { Swatch } from './fields'
 import { gigabits } from './names'
 import { parameter, setParameter } from './state'
@@ -111,8 +111,11 @@ function columnsOf(answer: DesignAnswer, unpriced: readonly number[]): Column<Gr
     {
       key: 'step',
       title: texts.step,
-      value: ({ rows: [row] }) => row.step_time,
-      cell: ({ rows: [row] }) => (row.step_time === null ? '–' : seconds(row.step_time)),
+      value: ({ rows: [row] }) => stepOf(row),
+      cell: ({ rows: [row] }) => {
+        const step = stepOf(row)
+        return step === null ? '–' : seconds(step)
+      },
       align: 'right',
     },
     {
