@@ -115,17 +115,18 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         // A dual-port transceiver or cable is priced by its total bandwidth.
         let speed = layer.bandwidth * design.links_per_cable as f64;
         if layer.transceivers > 0 {
-            let price = prices.at(Item::Transceiver, speed)?;
-            lines.push(line(Item::Transceiver, place, Some(speed), layer.transceivers as f64, price));
+            let (rate, price) = prices.carrying(Item::Transceiver, speed)?;
+            lines.push(line(Item::Transceiver, place, Some(rate), layer.transceivers as f64, price));
         }
         let cables = layer.cables as f64;
         match layer.cabling.medium {
             Medium::Copper => {
-                lines.push(line(Item::Copper, place, Some(speed), cables, prices.at(Item::Copper, speed)?));
+                let (rate, price) = prices.carrying(Item::Copper, speed)?;
+                lines.push(line(Item::Copper, place, Some(rate), cables, price));
             }
             Medium::ActiveOptical => {
-                let price = prices.at(Item::ActiveOptical, speed)?;
-                lines.push(line(Item::ActiveOptical, place, Some(speed), cables, price));
+                let (rate, price) = prices.carrying(Item::ActiveOptical, speed)?;
+                lines.push(line(Item::ActiveOptical, place, Some(rate), cables, price));
             }
             Medium::Fibre => {
                 let metres = cables * layer.cabling.length;

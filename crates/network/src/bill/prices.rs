@@ -209,6 +209,18 @@ impl Prices {
         })
     }
 
+    /// The slowest part with a price that carries a speed, and that price: links of a torus have a share of a device's bandwidth, for which
+    /// no cable is made.
+    pub fn carrying(&self, item: Item, speed: BytesPerSecond) -> Result<(BytesPerSecond, &Price), Problem> {
+        if let Some(price) = self.lines.get(&(item, part_of(speed))) {
+            return Ok((speed, price));
+        }
+        let rates = self.parts(item).filter_map(|part| part.parse().ok()).map(BytesPerSecond::from_gbit);
+        let rate =
+            rates.filter(|rate| *rate > speed).min_by(|a, b| a.get().total_cmp(&b.get())).unwrap_or(speed);
+        Ok((rate, self.at(item, rate)?))
+    }
+
     /// The price of a port of a switch with more ports than a leaf. No public one is known, so that without one in a price list it is that
     /// of a leaf's port, of unknown power; `false` for this stand-in.
     pub fn chassis_port(&self, speed: BytesPerSecond) -> Result<(Price, bool), Problem> {
@@ -356,6 +368,22 @@ mod tests {
                 .hint
                 .expect("a hint")
                 .starts_with("known: 10, 25, 40, 100, 200, 400, 800 Gbit/s; add `switch-port,300,<usd>`")
+        );
+    }
+
+    #[test]
+    fn a_link_of_an_odd_speed_has_the_next_faster_cable() {
+        let prices = Prices::catalogue().expect("well formed");
+        let speed_of = |gigabits: f64| {
+            let found = prices.carrying(Item::Copper, BytesPerSecond::from_gbit(gigabits));
+            found.map(|(rate, price)| (part_of(rate), price.dollars))
+        };
+        let at_100 = prices.at(Item::Copper, BytesPerSecond::from_gbit(100.0)).expect("known").dollars;
+        assert_eq!(speed_of(200.0 / 3.0).expect("slower than 100"), ("100".to_owned(), at_100));
+        assert_eq!(speed_of(400.0).expect("known").0, "400");
+        assert_eq!(
+            speed_of(1e5).expect_err("too fast").message,
+            "no price for a copper cable of 100000 Gbit/s"
         );
     }
 
