@@ -10,6 +10,9 @@ pub(crate) const CHUNKED: &str = "chunked-loss";
 /// Feature of a loss in dozens of chunks, in one kernel with the head.
 pub(crate) const FUSED: &str = "fused-loss";
 
+/// Feature of one kernel for each norm, rotary embedding and activation.
+const FUSED_LAYERS: &str = "fused-layers";
+
 /// Feature of kernels that send each token once per node.
 pub(crate) const FUSED_DISPATCH: &str = "fused-dispatch";
 
@@ -23,11 +26,19 @@ const SWITCHES: &[&str] = &[
     "policy.megatron_cfg.use_fused_linear_logprobs",
 ];
 
+/// Switches of Liger's kernels inside layers. Axolotl has one for each kernel; that of norms stands for all.
+const LIGER: &[&str] = &["use_liger_kernel", "enable_liger_kernel", "liger_rms_norm"];
+
 /// Reads the switches, after the software is known.
 pub(crate) fn switches(fields: &mut Fields<'_>) {
     for path in SWITCHES {
         if fields.document.has(path) && fields.flag(path) == Some(true) {
             add(fields, FUSED, path);
+        }
+    }
+    for path in LIGER {
+        if fields.document.has(path) && fields.flag(path) == Some(true) {
+            add(fields, FUSED_LAYERS, path);
         }
     }
 }

@@ -142,6 +142,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         let framework = framework.to_lowercase();
         generation.recipes.iter().any(|recipe| framework.contains(recipe))
     };
+    let own_kernel = generation.attention_kernel(&cluster.accelerator.architecture);
     let mut spec = PlanSpec {
         tensor_parallel: Some(tensor_parallel),
         sequence_parallel: Some(sequence_parallel),
@@ -180,7 +181,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         },
         overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
         overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
-        attention_kernel: Some(attention_kernel(framework, &notes)),
+        attention_kernel: Some(attention_kernel(framework, &notes, own_kernel)),
         software: Some(generation.id.clone()),
         ..PlanSpec::default()
     };
@@ -411,8 +412,10 @@ fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<
     None
 }
 
-fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
-    let text = format!("{} {notes}", framework.to_lowercase());
+/// Kernel of attention named in the texts. FlashAttention without a version is 2 where the generation's own kernel keeps scores in memory, and
+/// otherwise the generation's.
+fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> AttentionKernel {
+    let text = format!("{}; {notes}", framework.to_lowercase());
     let unfused = [
         "no flash",
         "without flash",
@@ -448,7 +451,29 @@ fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
         || text.contains(", flashattention")
     {
         AttentionKernel::Flash1
+    } else if own == AttentionKernel::Unfused
+        && ["flashattention", "flash attention", "flash-attn", "flash_attn", "flash attn"]
+            .iter()
+            .any(|phrase| text.contains(phrase))
+    {
+        AttentionKernel::Flash2
     } else {
         AttentionKernel::Auto
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flash_attention_without_a_version_is_not_unfused() {
+        let of = |framework: &str, notes: &str, own| attention_kernel(framework, notes, own);
+        let (unfused, auto) = (AttentionKernel::Unfused, AttentionKernel::Auto);
+        assert_eq!(of("Megatron-LM (2024), flash attention", "", unfused), AttentionKernel::Flash2);
+        assert_eq!(of("Megatron-LM (2024), flash attention", "", AttentionKernel::Flash3), auto);
+        assert_eq!(of("Megatron-LM", "without flash attention", unfused), unfused);
+        // The number belongs to the notes.
+        assert_eq!(of("Megatron-LM, flash attention", "3_run.sh", unfused), AttentionKernel::Flash2);
     }
 }

@@ -230,7 +230,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("lr_scheduler_kwargs.*", Ignored),
     ("system_prompt", Ignored),
     ("liger_rope", Ignored),
-    ("liger_rms_norm", Ignored),
+    ("liger_rms_norm", Read),
     ("liger_glu_activation", Ignored),
     ("liger_layer_norm", Ignored),
     ("finetuning_type", Read),
