@@ -8,6 +8,7 @@ use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::deepspeed;
+use crate::degrees::DEGREES;
 use crate::document::Data;
 use crate::fields::Fields;
 use railwright_spec::plan::Sharding;
@@ -207,6 +208,23 @@ mod tests {
             ["stage3_no_offloading_accelerate.conf", "zero3-without-offload.json", "ds_z3_config.json"]
         {
             assert!(!is_offloaded(name), "{name}");
+        }
+    }
+}
+
+/// Parallel sizes of a script with a loop of its own, by the names that most programs give them: the trainer has none of these arguments.
+pub(super) fn of_own_loop(fields: &mut Fields<'_>) {
+    for (key, names) in DEGREES {
+        if fields.draft.value(key).is_some() || fields.draft.is_open(key) {
+            continue;
+        }
+        let Some(path) = names.iter().find(|path| fields.document.has(path)) else { continue };
+        match fields.count(path).filter(|&ranks| ranks > 0) {
+            Some(ranks) => fields.set(key, &ranks, path),
+            None => {
+                let (source, line) = fields.source(path);
+                fields.draft.leave_open(key, &source, line, "its value is no count");
+            }
         }
     }
 }
