@@ -4,13 +4,10 @@
 #[path = "support/in_memory.rs"]
 mod folder;
 
-use railwright_launch::{Launch, RemarkKind, detect, read};
+use railwright_launch::{Launch, RemarkKind};
 
 fn launch(text: &str, file: &str) -> Launch {
-    match read(text, file) {
-        Some(Ok(launch)) => launch,
-        other => panic!("{other:?}, {:?}", detect(text)),
-    }
+    folder::read(text, file, &[])
 }
 
 fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
@@ -118,7 +115,7 @@ fn devices_that_deepspeed_includes_are_counted() {
 /// Branches with the same text are one alternative.
 #[test]
 fn equal_alternatives_of_a_branch_are_named_once() {
-    let text = "#!/bin/bash\ncase $SIZE in\n  a) L=8 ;;\n  b) L=8 ;;\n  c) L=16 ;;\nesac\n\
+    let text = "#!/bin/bash\nSIZE=$1\ncase $SIZE in\n  a) L=8 ;;\n  b) L=8 ;;\n  c) L=16 ;;\nesac\n\
         torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers $L --hidden-size 512 --num-attention-heads 8 \
         --seq-length 512 --micro-batch-size 1 --global-batch-size 8 --bf16\n";
     let launch = launch(text, "run.sh");
