@@ -113,8 +113,15 @@ impl Language for InPlace {
         let mut keys = differences(&from.plan, &to.plan);
         keys.push(MICRO_BATCHES.to_owned());
         keys.retain(|key| now.contains_key(key) || MAIN.contains(&key.as_str()));
+        // One line may set both: without division of sequences there is no exchange.
+        let kind = "plan.context_kind";
+        let is_undivided = to.plan.context_parallel == 1;
+        keys.retain(|key| key != kind || !is_undivided);
         let target = |key: String| Some((key.clone(), Some(vec![of_plan(to, &key)?])));
-        keys.into_iter().filter_map(target).filter(|(key, values)| now.get(key) != values.as_ref()).collect()
+        let last = (is_undivided && now.contains_key(kind)).then(|| (kind.to_owned(), None));
+        let changed =
+            keys.into_iter().filter_map(target).filter(|(key, values)| now.get(key) != values.as_ref());
+        changed.chain(last).collect()
     }
 }
 
@@ -125,6 +132,8 @@ fn words(old: &str, new: &str) -> Vec<(String, String)> {
     let stage = |text: &str| match text {
         "none" => Some(0),
         "fsdp" | "zero3" => Some(3),
+        // Parameters stay gathered after the forward pass: FSDP's `SHARD_GRAD_OP`.
+        "fsdp-no-reshard" => Some(2),
         text => {
             text.strip_prefix("zero").and_then(|stage| stage.parse::<usize>().ok()).filter(|&stage| stage < 4)
         }

@@ -272,7 +272,10 @@ fn files_without_a_writer_are_edited_in_place() {
         "--- a\n+++ b\n-MBS=2\n+MBS=4\n-  --gradient_accumulation_steps 4 \\\n-  --gradient_checkpointing True \\\n\
          +  --gradient_accumulation_steps 2 \\\n+  --gradient_checkpointing False \\"
     );
-    assert!(diff(script, &[], &["plan.sharding=zero2"]).contains("+  --fsdp \"shard_grad_op auto_wrap\""));
+    assert!(
+        diff(script, &[], &["plan.sharding=fsdp-no-reshard"])
+            .contains("+  --fsdp \"shard_grad_op auto_wrap\"")
+    );
     let config = "pipe_parallel_size: 1\nmodel_parallel_size: 2\nnum_layers: 8\nhidden_size: 512\nnum_attention_heads: 8\n\
         seq_length: 512\nmax_position_embeddings: 512\nzero_optimization:\n  stage: 1\nprecision: bfloat16\n\
         train_micro_batch_size_per_gpu: 4  # samples\ngradient_accumulation_steps: 2\n";
