@@ -52,9 +52,18 @@ impl InPlace {
     /// The language of a text; `None` if no reader finds a setting in it.
     pub(super) fn of(text: &str) -> Option<Self> {
         let launch = read(text)?;
-        let name = |source: &str| source.split([' ', '=']).next().unwrap_or_default().to_owned();
-        let names: BTreeMap<String, String> =
-            lines(&launch).into_iter().map(|(key, (_, source))| (key.to_owned(), name(source))).collect();
+        // A file's number may be another quantity, such as tokens: then the name of the setting is that of a plan.
+        let name = |key: &str, source: &str| {
+            let name = source.split([' ', '=']).next().unwrap_or_default();
+            let own = source.rsplit([' ', '=']).next().unwrap_or_default();
+            let value = launch.spec.get(key).map(|value| value.to_toml()).unwrap_or_default();
+            let is_same = own.parse::<u64>().is_err() || own == value || value.starts_with('"');
+            if is_same { name.to_owned() } else { format!("{key} (by `{name}`)") }
+        };
+        let names: BTreeMap<String, String> = lines(&launch)
+            .into_iter()
+            .map(|(key, (_, source))| (key.to_owned(), name(key, source)))
+            .collect();
         (!names.is_empty()).then_some(Self { names })
     }
 }

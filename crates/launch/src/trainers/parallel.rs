@@ -194,6 +194,22 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");
 }
 
+/// Parallel sizes of a script with a loop of its own, by the names that most programs give them: the trainer has none of these arguments.
+pub(super) fn of_own_loop(fields: &mut Fields<'_>) {
+    for (key, names) in DEGREES {
+        if fields.draft.value(key).is_some() || fields.draft.is_open(key) {
+            continue;
+        }
+        let Some(path) = names.iter().find(|path| fields.document.has(path)) else { continue };
+        if let Some(ranks) = fields.count(path).filter(|&ranks| ranks > 0) {
+            fields.set(key, &ranks, path);
+        } else {
+            let (source, line) = fields.source(path);
+            fields.draft.leave_open(key, &source, line, "its value is no count");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_offloaded;
@@ -208,23 +224,6 @@ mod tests {
             ["stage3_no_offloading_accelerate.conf", "zero3-without-offload.json", "ds_z3_config.json"]
         {
             assert!(!is_offloaded(name), "{name}");
-        }
-    }
-}
-
-/// Parallel sizes of a script with a loop of its own, by the names that most programs give them: the trainer has none of these arguments.
-pub(super) fn of_own_loop(fields: &mut Fields<'_>) {
-    for (key, names) in DEGREES {
-        if fields.draft.value(key).is_some() || fields.draft.is_open(key) {
-            continue;
-        }
-        let Some(path) = names.iter().find(|path| fields.document.has(path)) else { continue };
-        match fields.count(path).filter(|&ranks| ranks > 0) {
-            Some(ranks) => fields.set(key, &ranks, path),
-            None => {
-                let (source, line) = fields.source(path);
-                fields.draft.leave_open(key, &source, line, "its value is no count");
-            }
         }
     }
 }
