@@ -5,7 +5,7 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::{Context, Format, Launch, manifest, other, shell, started, trainers};
+use crate::{Context, Format, Launch, manifest, other, several, shell, started, trainers};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -72,6 +72,15 @@ pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
 
 /// The same with context: variables, arguments of a script, files that it reads.
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
+    let mut read = read_one(text, file, context)?;
+    if let Ok(launch) = &mut read {
+        let script = manifest::script(head(text));
+        several::note(launch, script.as_deref().unwrap_or(text), file, context);
+    }
+    Some(read)
+}
+
+fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
     let script = manifest::script(head(text)).filter(|script| !kinds(script).is_empty());
     let text = script.as_deref().unwrap_or(text);
     let format = detect(text).first()?.format;

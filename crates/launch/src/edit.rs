@@ -2,10 +2,10 @@
 //!
 //! Responsible for: the smallest edit of a text that changes the framework's settings to those of another plan. Everything else is kept:
 //! variables, arrays, wrappers, comments, unknown flags. Proposed edits are read back with the reader of the format: an edit is valid if
-//! exactly the wanted settings changed. An edit that does not read back as the wanted plan is rejected, and so are formats without a
-//! writer.
+//! exactly the wanted settings changed. An edit that does not read back as the wanted plan is rejected.
 
 mod document;
+mod in_place;
 mod language;
 mod megatron;
 mod model_args;
@@ -89,10 +89,15 @@ pub fn edit(
             Some(language) => Box::new(language),
             None => return Err(refused("its flags are not under `MODEL_ARGS`")),
         },
-        _ => match document::Document::of(format, text) {
-            Some(language) => Box::new(language),
-            None => return Err(refused("files of this kind cannot be edited")),
-        },
+        _ => {
+            match document::Document::of(format, text).filter(|language| language.settings(text).is_some()) {
+                Some(language) => Box::new(language),
+                None => match in_place::InPlace::of(text) {
+                    Some(language) => Box::new(language),
+                    None => return Err(refused("its settings cannot be read individually")),
+                },
+            }
+        }
     };
     let language = language.as_ref();
     if let Some(now) = crate::manifest::script(text).and_then(|script| language.settings(&script)) {

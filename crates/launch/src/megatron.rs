@@ -22,7 +22,7 @@ mod precision;
 mod script;
 mod stranger;
 pub(crate) mod world;
-pub(crate) use world::Batch;
+pub(crate) use world::{Batch, included};
 mod write;
 mod yaml;
 
@@ -30,7 +30,7 @@ pub(crate) use arguments::is_program;
 pub use log::LogReader;
 pub use model_args::ModelArgsReader;
 pub use script::{CommandReader, ScriptReader};
-pub(crate) use script::{arguments_of, read_script};
+pub(crate) use script::{arguments_of, read_script, starts};
 pub use write::FlagsWriter;
 pub use yaml::YamlReader;
 

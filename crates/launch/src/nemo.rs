@@ -5,6 +5,7 @@
 
 mod helpers;
 mod names;
+mod offload;
 mod recipe;
 mod script;
 mod tuning;
@@ -157,7 +158,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     };
     let mut document = document.map_err(|problem| vec![problem])?;
     number_formats(&mut document);
-    let is_nemo_2 = document.has("trainer.strategy");
+    let is_nemo_2 = recipe::is_nemo_2(&mut document);
     if recipe.is_some() || is_nemo_2 {
         recipe::sections(&mut document);
         recipe::by_names(&mut document);
@@ -186,7 +187,8 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     let absent = sizes.into_iter().find(|path| document.get(path).is_none());
     let is_whole = recipe.is_none() && absent.is_none();
     let mut arguments = Arguments::default();
-    for entry in &document.entries {
+    let is_off = |entry: &Entry| offload::is_off(&document, entry);
+    for entry in document.entries.iter().filter(|entry| !is_off(entry)) {
         take(format, entry, &mut arguments, &mut draft);
     }
     derived(&document, &mut arguments, &mut draft);
@@ -216,6 +218,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
                 }
             }
         }
+        offload::share(&arguments, &mut draft);
         whole_models_only(&mut draft);
         if recipe.is_none() {
             let absent = absent.unwrap_or(sizes[0]);

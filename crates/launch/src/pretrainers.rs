@@ -1,9 +1,11 @@
-//! Libraries that pretrain a model from its dimensions: Levanter, lingua, InternEvo.
+//! Libraries with trainers of their own: Levanter, lingua, InternEvo, EasyLM, Colossal-AI.
 //!
 //! Responsible for: their keys and defaults, and models whose layers a plan can express. Models with layers of other kinds are open, never read
 //! as transformers. Each library has a module.
 
+mod colossal;
 mod common;
+mod easylm;
 mod internevo;
 mod levanter;
 mod lingua;
@@ -25,6 +27,8 @@ const LIBRARIES: &[Library] = &[
     ("Levanter", levanter::is_one, levanter::WHY, levanter::read),
     ("lingua", lingua::is_one, lingua::WHY, lingua::read),
     ("InternEvo", internevo::is_one, internevo::WHY, internevo::read),
+    ("EasyLM", easylm::is_one, easylm::WHY, easylm::read),
+    ("Colossal-AI", colossal::is_one, colossal::WHY, colossal::read),
 ];
 
 impl Reader for PretrainersReader {

@@ -1,4 +1,5 @@
-//! Reinforcement learning: verl (YAML and scripts with overrides), NeMo-RL and AReaL (YAML), prime-rl (TOML); and fine-tuning with them.
+//! Reinforcement learning: verl and RL2 (scripts with overrides, verl's YAML), NeMo-RL and AReaL (YAML), prime-rl (TOML); and fine-tuning
+//! with them.
 //!
 //! Responsible for: the trained part (the actor's update) as a run, and the memory of generation on the same GPUs, which is listed.
 //! Excludes the time of generation, rewards and log-probabilities: a step here is one update of the actor.
@@ -9,6 +10,7 @@ mod generation;
 mod inherit;
 mod nemo;
 mod prime;
+mod rl2;
 pub(crate) mod sft;
 mod verl;
 
@@ -37,6 +39,9 @@ impl Reader for RlReader {
         if verl::is_one(text) {
             return certain("verl: keys of `actor_rollout_ref`");
         }
+        if rl2::is_one(text) {
+            return certain(&format!("RL2: {}", rl2::WHY));
+        }
         if sft::is_configuration(text) {
             return certain("verl: YAML of its fine-tuning with `partial_pretrain`");
         }
@@ -61,6 +66,9 @@ impl Reader for RlReader {
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_verl = verl::is_one(text);
+        if !is_verl && rl2::is_one(text) {
+            return rl2::read(text, file, context);
+        }
         let has_own =
             |is_one: fn(&str) -> bool| !is_verl && !sft::is_one(text) && !nemo::is_one(text) && is_one(text);
         if has_own(areal::is_one) {
@@ -277,13 +285,6 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
             let spot = Spot { line: word.line, column: 0 };
             document.entries.push(Entry::new(name.to_owned(), Data::Text("auto".to_owned()), spot));
         }
-    }
-    let more = script.commands.iter().filter(|command| count(command) > 0).count();
-    if more > 1 {
-        unknown.push((
-            format!("actor_rollout_ref.model.path={more} commands have overrides; one is read"),
-            command.line,
-        ));
     }
     let mut undecided = script.open;
     let module = command.words.windows(2).find(|pair| pair[0].text == "-m").map(|pair| &pair[1]);

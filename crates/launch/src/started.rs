@@ -5,11 +5,12 @@
 
 mod start;
 
-use self::start::{LAUNCHERS, Start, find, is_script, missing, value};
+pub(crate) use self::start::is_script;
+use self::start::{LAUNCHERS, Start, find, missing, of, value};
 use crate::context::Context;
 use crate::megatron::{self, Batch};
 use crate::other;
-use crate::shell::{self, Script, Word};
+use crate::shell::{self, Command, Script, Word};
 use crate::trainers;
 use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
 use railwright_spec::human::shorten;
@@ -132,6 +133,16 @@ pub(crate) fn read(
         format!("this script starts `{program}`, which is no known trainer and names no known configuration")
     };
     Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))
+}
+
+/// The name of the program that a command starts.
+pub(crate) fn program(command: &Command) -> Option<&str> {
+    Some(of(command)?.program_name())
+}
+
+/// Tests whether a command starts a training: with arguments of one, or with a file of settings.
+pub(crate) fn trains(command: &Command) -> bool {
+    of(command).is_some_and(|start| !start.files().is_empty() || other::describes_training(start.arguments()))
 }
 
 /// The path of a file of settings; the unknown folder before it is one of another machine.

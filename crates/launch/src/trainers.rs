@@ -203,6 +203,11 @@ pub(crate) fn read_started(
     filled(dialect, keys, text, file, context)
 }
 
+/// Tests whether words start a trainer with its flags.
+pub(crate) fn starts(words: &[Word]) -> bool {
+    command::is_start(words)
+}
+
 /// Reads a script that starts a trainer with flags of the files that it reads; `None` if it starts no known one.
 pub(crate) fn read_script(
     script: &shell::Script,
@@ -270,6 +275,9 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     optimizer(fields, dialect);
     recompute(fields, dialect);
     parallel::read(fields, dialect);
+    if dialect == Dialect::Transformers {
+        parallel::of_own_loop(fields);
+    }
     fields.undivided(dialect.name());
     precision(fields, dialect);
     packing(fields, dialect);

@@ -233,7 +233,7 @@ fn a_stage_in_a_file_without_a_known_name_is_open() {
 #[test]
 fn programs_without_a_reader_are_named() {
     for (text, name) in [
-        ("colossalai run --nproc_per_node 1 pretrain.py --config 7b --plugin zero2_cpu\n", "pretrain.py"),
+        ("colossalai run --nproc_per_node 1 pretrain.py --config 7b\n", "pretrain.py"),
         ("litgpt pretrain pythia-14m --data TextFiles --optimizer AdamW\n", "litgpt"),
     ] {
         let problems = read(text, "run.sh").expect("a script").expect_err("no reader");

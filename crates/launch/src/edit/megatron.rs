@@ -47,6 +47,7 @@ const FAMILIES: &[&[&str]] = &[
         "activations_checkpoint_method",
         "activations_checkpoint_num_layers",
         "moe_layer_recompute",
+        "deepspeed_activation_checkpointing",
     ],
     &["optimizer_cpu_offload", "optimizer_offload_fraction"],
     &["cpu_offloading_num_layers"],

@@ -259,3 +259,29 @@ fn a_manifest_is_changed_by_hand() {
     let listed = refused.by_hand.iter().any(|change| change.name == "--tensor-model-parallel-size");
     assert!(listed, "{refused:?}");
 }
+
+/// Formats with a reader alone: the value is replaced where it was read, in a variable as well; a setting that the file leaves to the
+/// framework is a change by hand.
+#[test]
+fn files_without_a_writer_are_edited_in_place() {
+    let script = "#!/bin/bash\nMBS=2\ntorchrun --nproc_per_node 8 fit.py \\\n  --model_name_or_path meta-llama/Llama-2-7b-hf \\\n  \
+        --per_device_train_batch_size $MBS \\\n  --gradient_accumulation_steps 4 \\\n  --gradient_checkpointing True \\\n  \
+        --model_max_length 2048 --bf16 True --logging_steps 1 \\\n  --fsdp \"full_shard auto_wrap\"\n";
+    assert_eq!(
+        diff(script, &[], &["plan.micro_batch=4", "plan.recompute=none"]),
+        "--- a\n+++ b\n-MBS=2\n+MBS=4\n-  --gradient_accumulation_steps 4 \\\n-  --gradient_checkpointing True \\\n\
+         +  --gradient_accumulation_steps 2 \\\n+  --gradient_checkpointing False \\"
+    );
+    assert!(
+        diff(script, &[], &["plan.sharding=fsdp-no-reshard"])
+            .contains("+  --fsdp \"shard_grad_op auto_wrap\"")
+    );
+    let config = "pipe_parallel_size: 1\nmodel_parallel_size: 2\nnum_layers: 8\nhidden_size: 512\nnum_attention_heads: 8\n\
+        seq_length: 512\nmax_position_embeddings: 512\nzero_optimization:\n  stage: 1\nprecision: bfloat16\n\
+        train_micro_batch_size_per_gpu: 4  # samples\ngradient_accumulation_steps: 2\n";
+    let of = ["cluster.devices=8", "model.vocab=32000"];
+    let changed = diff(config, &of, &["plan.micro_batch=8"]);
+    assert!(changed.contains("+train_micro_batch_size_per_gpu: 8  # samples"), "{changed}");
+    let refused = edited(config, &of, &["plan.recompute=full"]).expect_err("not in the file");
+    assert!(refused.by_hand.iter().any(|change| change.name == "plan.recompute"), "{refused:?}");
+}

@@ -9,7 +9,6 @@ use crate::document::{self, Data, Document, Entry, Spot};
 use crate::shell::{self, Word};
 use crate::{Context, Draft, RemarkKind};
 use railwright_spec::problem::Problem;
-use std::collections::BTreeSet;
 
 /// Minimum number of MaxText's keys in a command of it.
 const FEWEST: usize = 2;
@@ -23,9 +22,6 @@ pub(super) struct Overrides {
     open: Vec<(String, usize)>,
     /// Parts that the shell leaves undecided: loops of several iterations, missing files.
     undecided: Vec<(usize, String, String)>,
-    /// Commands with overrides.
-    commands: usize,
-    line: usize,
 }
 
 /// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
@@ -46,10 +42,6 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     }
     let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
     let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
-    // A command that a variable contains occurs twice.
-    let texts = |words: &Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
-    let starting = found.iter().filter(|words| starts(words).is_some());
-    let commands = starting.map(|words| texts(words)).collect::<BTreeSet<_>>().len();
     let (mut document, mut open) = (Document::default(), Vec::new());
     let mut sources = script.sources;
     for word in *words {
@@ -80,7 +72,6 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         };
         document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
-    let line = words.first().map_or(0, |word| word.line);
     let mut undecided = script.open;
     let is_file = |word: &&Word| {
         let path = std::path::Path::new(&word.text);
@@ -105,11 +96,11 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             super::base::fill(&mut document, own.as_ref());
         }
     }
-    Ok(Some(Overrides { document, sources, open, undecided, commands, line }))
+    Ok(Some(Overrides { document, sources, open, undecided }))
 }
 
 impl Overrides {
-    /// Reports overrides without a value, and commands that are not read.
+    /// Reports overrides without a value.
     pub(super) fn remark(&self, draft: &mut Draft) {
         draft.lines_of(self.sources.clone());
         for (word, line) in &self.open {
@@ -118,11 +109,6 @@ impl Overrides {
         }
         for (line, what, why) in &self.undecided {
             draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
-        }
-        if self.commands > 1 {
-            let message =
-                format!("{} commands start MaxText; the last with the most settings is read", self.commands);
-            draft.remark(RemarkKind::Unresolved, "the script", Some(self.line), message);
         }
     }
 }

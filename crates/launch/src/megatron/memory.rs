@@ -161,7 +161,12 @@ fn offload(f: &mut Filler<'_>, per_stage: Option<u64>) {
     };
     f.set("plan.offload.optimizer", &share, field.unwrap_or("optimizer_cpu_offload"));
     if let Some(moved) = f.count("cpu_offloading_num_layers").filter(|n| *n > 0) {
-        let share = per_stage.map_or(1.0, |all| (moved as f64 / all.max(1) as f64).min(1.0));
+        let Some(all) = per_stage else {
+            let (source, line) = f.arguments.origin("cpu_offloading_num_layers");
+            let why = "a part of the layers, whose number is not in this file";
+            return f.draft.leave_open("plan.offload.activations", &source, line, why);
+        };
+        let share = (moved as f64 / all.max(1) as f64).min(1.0);
         f.set("plan.offload.activations", &share, "cpu_offloading_num_layers");
         f.remark(
             RemarkKind::NotModelled,

@@ -147,6 +147,12 @@ pub(crate) fn read_script(
     (most >= FEWEST).then(|| read(Format::MegatronScript, text, file, context))
 }
 
+/// Tests whether words start Megatron-LM with flags of a run.
+pub(crate) fn starts(words: &[Word]) -> bool {
+    let texts = || words.iter().map(|word| word.text.as_str());
+    flags::count(texts()) >= FEWEST && !stranger::starts(texts())
+}
+
 /// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command starts Megatron-LM.
 pub(crate) fn arguments_of(format: Format, text: &str) -> Option<BTreeMap<String, Vec<String>>> {
     if text.len() > LONGEST {
@@ -279,19 +285,6 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     if most >= FEWEST {
         // The last of several: earlier ones are often trials.
         let index = counts.iter().rposition(|count| *count == most)?;
-        // A line that begins with a flag is a pasted continuation, not another command.
-        let starts = |i: usize| !commands[i].words.first().is_some_and(|word| word.text.starts_with('-'));
-        let is_launch = |(i, c): &(usize, &usize)| **c * 2 > most && **c >= FEWEST && starts(*i);
-        let launches = counts.iter().enumerate().filter(is_launch).count();
-        if launches > 1 {
-            let (source, line) = (commands[index].words.first()?.text.clone(), commands[index].line);
-            draft.remark(
-                RemarkKind::Conflict,
-                &source,
-                Some(line),
-                format!("{launches} commands start Megatron-LM; this one is read"),
-            );
-        }
         return commands.into_iter().nth(index);
     }
     let (name, words) = script

@@ -123,6 +123,28 @@ fn resolved(words: &[Word], names: &[&str], draft: &mut Draft) -> Resolved {
     resolved
 }
 
+/// The devices that `--include` lists, with its word.
+fn listed(words: &[Word]) -> Option<(u64, &Word)> {
+    let at = words.iter().position(|word| word.text.split('=').next() == Some("--include"))?;
+    let word = &words[at];
+    let (list, of) = match word.text.split_once('=') {
+        Some((_, list)) => (list, word),
+        None => words.get(at + 1).map(|next| (next.text.as_str(), next))?,
+    };
+    Some((included(list).filter(|_| of.unknown.is_empty())?, of))
+}
+
+/// Devices that DeepSpeed's `--include` lists: `localhost:0,1@other:0,1`. `None` for hosts without a list.
+pub(crate) fn included(list: &str) -> Option<u64> {
+    let of_host = |host: &str| {
+        let (_, devices) = host.split_once(':')?;
+        let all: Vec<&str> = devices.split(',').collect();
+        let is_list = all.iter().all(|device| device.trim().parse::<u32>().is_ok());
+        u64::try_from(all.len()).ok().filter(|_| is_list)
+    };
+    list.trim_matches(['"', '\'']).split('@').map(of_host).sum()
+}
+
 /// Tests whether a word is the program, which its own flags follow.
 fn is_program(word: &Word) -> bool {
     std::path::Path::new(&word.text).extension().is_some_and(|ending| ending == "py")
@@ -157,6 +179,10 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
     if has(launch, &["deepspeed"]) {
         let (nodes, per_node) =
             (resolved(&words, &["--num-nodes"], draft), resolved(&words, &["--num-gpus"], draft));
+        if let Some((ranks, word)) = listed(&words).filter(|_| per_node.value.is_none()) {
+            let line = (word.line > 0).then_some(word.line);
+            return World { ranks: Some(ranks), per_node: None, source: word.text.clone(), line };
+        }
         let ranks = per_node.value.and_then(|n| n.checked_mul(nodes.value.unwrap_or(1)));
         return World { ranks, per_node: per_node.value, source: per_node.source, line: per_node.line };
     }

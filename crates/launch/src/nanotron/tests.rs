@@ -164,6 +164,16 @@ fn experts_are_written_where_they_are_not_spread() {
     assert!(text.contains("layers: [0, 1, 2, ") && !text.contains("enabled_moe"), "{text}");
 }
 
+/// The file holds no nodes: a node of another size than the preset's is a warning.
+#[test]
+fn devices_of_a_node_are_not_lost_in_silence() {
+    let plan = ["model.name=llama-2-7b", "cluster.devices=16"];
+    let is_lost =
+        |out: &crate::Written| out.not_expressed.iter().any(|lost| lost.key == "cluster.devices_per_node");
+    assert!(!is_lost(&written(&plan)));
+    assert!(is_lost(&written(&[plan[0], plan[1], "cluster.devices_per_node=4"])));
+}
+
 #[test]
 fn master_weights_in_32_bits_are_written() {
     let plan = ["model.name=llama-2-7b", "cluster.devices=8", "plan.precision.preset=bf16"];

@@ -95,6 +95,27 @@ fn is_precision(function: &str) -> bool {
     function.starts_with("bf16") || function.starts_with("fp16") || function == "get_mixed_precision_config"
 }
 
+/// Sections of NeMo 2's trainer that configurations of wrappers have at their top level.
+const OF_TRAINER: [&str; 3] = ["strategy", "plugins", "callbacks"];
+
+/// Tests whether a document is a configuration of NeMo 2, and moves its trainer's sections into the trainer.
+pub(super) fn is_nemo_2(document: &mut Document) -> bool {
+    if document.has("trainer.strategy") {
+        return true;
+    }
+    let is_moved =
+        document.has("trainer") && document.entries.iter().any(|e| e.path.starts_with("strategy."));
+    if is_moved {
+        for entry in &mut document.entries {
+            let section = entry.path.split('.').next().unwrap_or_default();
+            if OF_TRAINER.contains(&section) {
+                entry.path = format!("trainer.{}", entry.path);
+            }
+        }
+    }
+    is_moved
+}
+
 /// Brings NeMo 2's sections to Megatron-Bridge's.
 pub(super) fn sections(document: &mut Document) {
     let mut overlap: Vec<String> = Vec::new();

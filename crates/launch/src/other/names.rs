@@ -47,44 +47,7 @@ pub(super) const DIMENSIONS: &[&str] = &[
     "num_experts",
     "n_experts",
 ];
-pub(super) const DEGREES: &[(&str, &[&str])] = &[
-    (
-        "plan.tensor_parallel",
-        &[
-            "tensor_model_parallel_size",
-            "tensor_parallel_size",
-            "tensor_parallel_degree",
-            "tensor_parallel_world_size",
-            "tp_size",
-            "tp_degree",
-        ],
-    ),
-    (
-        "plan.pipeline_parallel",
-        &[
-            "pipeline_model_parallel_size",
-            "pipeline_parallel_size",
-            "pipeline_parallel_degree",
-            "pp_size",
-            "pp_degree",
-        ],
-    ),
-    ("plan.context_parallel", &["context_parallel_size", "context_parallel_degree", "cp_size", "cp_degree"]),
-    (
-        "plan.expert_parallel",
-        &[
-            "expert_model_parallel_size",
-            "expert_parallel_size",
-            "expert_parallel_degree",
-            "ep_size",
-            "ep_degree",
-        ],
-    ),
-    (
-        "plan.expert_tensor_parallel",
-        &["expert_tensor_parallel_size", "expert_tensor_parallel_degree", "etp_size"],
-    ),
-];
+pub(super) use crate::degrees::DEGREES;
 pub(super) const ULYSSES: &[&str] =
     &["ulysses_sequence_parallel_size", "ulysses_parallel_size", "ulysses_size", "ulysses_degree"];
 /// Sequences are divided, by heads, in a ring or with tensor parallelism.
@@ -105,6 +68,8 @@ pub(super) const MICRO_BATCH: &[&str] = &[
     "device_microbatch_size",
     "micro_train_batch_size_per_gpu",
     "micro_bsz",
+    "train_batch_size_per_device",
+    "per_gpu_train_batch_size",
 ];
 pub(super) const GLOBAL_BATCH: &[&str] =
     &["global_batch_size", "global_train_batch_size", "train_global_batch_size"];

@@ -2,7 +2,9 @@
 //!
 //! Responsible for: evidence in a text, dimensions with a library's defaults, and models that stay open.
 
+use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::Fields;
+use crate::shell::{Script, Word};
 use crate::{RemarkKind, tokenizers};
 use railwright_spec::plan::Sharding;
 
@@ -59,4 +61,46 @@ pub(super) fn vocabulary(fields: &mut Fields<'_>, path: &str) {
 /// Sharding of a stage, over all replicas or in groups.
 pub(super) const fn sharding(zero_stage: u8, group: Option<u64>) -> Sharding {
     Sharding { zero_stage, group, reshard_after_forward: zero_stage == 3 }
+}
+
+/// The last command of a script whose words pass a test, as the words of its launcher and those behind the program.
+pub(super) fn command(script: &Script, is_program: fn(&str) -> bool) -> Option<(&[Word], &[Word])> {
+    script.commands.iter().rev().find_map(|command| {
+        let at = command.words.iter().position(|word| is_program(&word.text))?;
+        let (before, behind) = command.words.split_at(at);
+        Some((before, behind.get(1..)?))
+    })
+}
+
+/// The flags of a command as keys, `--a.b=c` or `--a.b c`. A value that the script does not determine is `auto`, so that no default is
+/// stated for it.
+pub(super) fn flags(words: &[Word]) -> Document {
+    let mut document = Document::default();
+    let mut words = words.iter().peekable();
+    let is_flag = |word: &Word| {
+        word.text
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-'))
+    };
+    while let Some(word) = words.next() {
+        if !is_flag(word) {
+            continue;
+        }
+        let flag = word.text.trim_start_matches('-');
+        let (name, value, of) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned()), word),
+            None => match words.next_if(|next| !is_flag(next)) {
+                Some(next) => (flag, Some(next.text.clone()), next),
+                None => (flag, None, word),
+            },
+        };
+        let data = match value {
+            Some(_) if !of.unknown.is_empty() => Data::Text("auto".to_owned()),
+            Some(value) => Data::of_word(value.trim_matches(['"', '\''])),
+            None => Data::Flag(true),
+        };
+        let path = name.replace('-', "_");
+        document.entries.push(Entry::new(path, data, Spot { line: word.line, column: 0 }));
+    }
+    document
 }

@@ -134,3 +134,9 @@ fn accounted(fields: &mut Fields<'_>, engine: &str) {
         .collect();
     fields.set("plan.layers_per_stage", &list, &path);
 }
+
+/// Tests whether a text starts a module of Python: `-m NAME`.
+pub(super) fn has_module(text: &str, name: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.windows(2).any(|pair| matches!(pair[0], "-m" | "--module") && pair[1] == name)
+}

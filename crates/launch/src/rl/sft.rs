@@ -140,12 +140,6 @@ pub(super) fn parse(script: &Script, file: &str) -> Result<(Document, Unknown), 
             put(name, value, word);
         }
     }
-    if started.len() > 1 {
-        unknown.push((
-            format!("model.path={} commands start the trainer; the last is read", started.len()),
-            command.line,
-        ));
-    }
     Ok((document, unknown))
 }
 

@@ -5,7 +5,7 @@
 
 use super::run::Walker;
 use super::values::{Piece, Value, split};
-use super::{Choice, Why};
+use super::{Choice, Why, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -66,7 +66,12 @@ impl Walker<'_> {
             } else {
                 split(&list[common..].concat())
             };
-            if !alternatives.contains(&words) {
+            // The same text in several branches is one alternative.
+            let is_same = |old: &Vec<Word>| {
+                old.len() == words.len()
+                    && old.iter().zip(&words).all(|(a, b)| a.text == b.text && a.unknown == b.unknown)
+            };
+            if !alternatives.iter().any(is_same) {
                 alternatives.push(words);
             }
         }

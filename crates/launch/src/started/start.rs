@@ -2,7 +2,7 @@
 //!
 //! Responsible for: launchers, the program after them, and files of settings among its arguments.
 
-use crate::shell::{Script, Word};
+use crate::shell::{Command, Script, Word};
 use std::path::Path;
 
 /// Programs that start a trainer on several devices.
@@ -32,9 +32,18 @@ pub(super) struct Start<'a> {
     pub(super) line: usize,
 }
 
-impl Start<'_> {
+impl<'a> Start<'a> {
     pub(super) fn name(&self) -> &str {
         self.words[self.program].text.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The program, or the one with its verb: `llamafactory-cli chat`.
+    pub(super) fn program_name(&self) -> &'a str {
+        let words = self.words;
+        let is_command = COMMANDS.contains(&self.name());
+        let verb = words.get(self.program + 1).filter(|_| is_command);
+        let word = verb.unwrap_or(&words[self.program]);
+        word.text.rsplit('/').next().unwrap_or_default()
     }
 
     pub(super) fn arguments(&self) -> &[Word] {
@@ -64,7 +73,7 @@ pub(super) fn value(word: &Word) -> &str {
 }
 
 /// Tests whether a text can be a shell script: the lines of configurations and programs look otherwise.
-pub(super) fn is_script(text: &str) -> bool {
+pub(crate) fn is_script(text: &str) -> bool {
     let first = text.lines().map(str::trim_end).find(|line| !line.is_empty()).unwrap_or_default();
     if first.starts_with("#!") {
         return first.contains("sh");
@@ -104,29 +113,31 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
 
 /// The last command that starts a program on several devices, or with a file of settings.
 pub(super) fn find(script: &Script) -> Option<Start<'_>> {
-    let mut starts = script.commands.iter().filter_map(|command| {
-        let words = command.words.as_slice();
-        let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
-        let own = words.iter().position(|word| COMMANDS.contains(&name(word).as_str()));
-        let verb = own.and_then(|at| words.get(at + 1)).map(|word| word.text.as_str()).unwrap_or_default();
-        let trains = ["train", "pretrain", "finetune"].iter().any(|start| verb.starts_with(start));
-        let is_launched = trains || words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
-        let is_python = words.iter().any(|word| name(word).starts_with("python"))
-            || words.windows(2).any(|pair| name(&pair[0]) == "uv" && pair[1].text == "run");
-        if !is_launched && !is_python && own.is_none() {
-            return None;
-        }
-        // A value of a setting is no program: `env=tools.py`.
-        let is_program = |word: &Word| {
-            !word.text.contains('=') && Path::new(&word.text).extension().is_some_and(|end| end == "py")
-        };
-        let module = words.windows(2).position(|pair| {
-            matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
-        });
-        let program = words.iter().position(is_program).or(module.map(|at| at + 1)).or(own)?;
-        let start = Start { words, program, line: command.line };
-        let is_trainer = || crate::other::describes_training(start.arguments());
-        (is_launched || !start.files().is_empty() || is_trainer()).then_some(start)
+    script.commands.iter().filter_map(of).next_back()
+}
+
+/// The program that a command starts; `None` for other commands.
+pub(super) fn of(command: &Command) -> Option<Start<'_>> {
+    let words = command.words.as_slice();
+    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let own = words.iter().position(|word| COMMANDS.contains(&name(word).as_str()));
+    let verb = own.and_then(|at| words.get(at + 1)).map(|word| word.text.as_str()).unwrap_or_default();
+    let trains = ["train", "pretrain", "finetune"].iter().any(|start| verb.starts_with(start));
+    let is_launched = trains || words.iter().any(|word| LAUNCHERS.contains(&name(word).as_str()));
+    let is_python = words.iter().any(|word| name(word).starts_with("python"))
+        || words.windows(2).any(|pair| name(&pair[0]) == "uv" && pair[1].text == "run");
+    if !is_launched && !is_python && own.is_none() {
+        return None;
+    }
+    // A value of a setting is no program: `env=tools.py`.
+    let is_program = |word: &Word| {
+        !word.text.contains('=') && Path::new(&word.text).extension().is_some_and(|end| end == "py")
+    };
+    let module = words.windows(2).position(|pair| {
+        matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
     });
-    starts.next_back()
+    let program = words.iter().position(is_program).or(module.map(|at| at + 1)).or(own)?;
+    let start = Start { words, program, line: command.line };
+    let is_trainer = || crate::other::describes_training(start.arguments());
+    (is_launched || !start.files().is_empty() || is_trainer()).then_some(start)
 }

@@ -105,8 +105,17 @@ fn shaped(fields: &mut Fields<'_>) {
     }
     let program = fields.word("program").unwrap_or_default().to_ascii_lowercase();
     let is_named = program.split_whitespace().next().is_some_and(|name| name.contains("lora"));
-    let shape = SHAPES.into_iter().find(|path| fields.document.has(path));
-    let Some(path) = shape.or_else(|| is_named.then_some("program")) else { return };
+    let shape = SHAPES.into_iter().find(|path| fields.document.has(path)).map(str::to_owned);
+    // A name of the program's own: `lora_path_prefix`.
+    let names_them =
+        |path: &str| path.split(['_', '.']).any(|part| matches!(part, "lora" | "loras" | "qlora"));
+    let own = || {
+        let entries = fields.document.entries.iter();
+        let mut own = entries.filter(|entry| names_them(&entry.path) && !crate::effects::is_off(&entry.data));
+        own.next().map(|entry| entry.path.clone())
+    };
+    let Some(path) = shape.or_else(own).or_else(|| is_named.then(|| "program".to_owned())) else { return };
+    let path = path.as_str();
     let (source, line) = fields.source(path);
     adapter::lora(&mut fields.draft, &source, line);
     let message = "nothing else enables adapters: they are assumed to be trained, not all parameters";

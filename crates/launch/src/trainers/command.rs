@@ -115,6 +115,11 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
     Some((dialect, program + 1, format!("{} --{MICRO_BATCH}", last(words.get(program)?))))
 }
 
+/// Tests whether words start a trainer with its flags.
+pub(super) fn is_start(words: &[Word]) -> bool {
+    start(words).is_some()
+}
+
 /// Tests whether a word names a file of settings.
 fn is_settings(word: &Word) -> bool {
     let end = Path::new(&word.text).extension().and_then(|end| end.to_str());
@@ -234,14 +239,9 @@ pub(super) fn parse(
     let mut unknown = Vec::new();
     let mut all = started(&script);
     all.retain(|(_, (found, ..))| *found == dialect);
-    let count = all.len();
     let Some((command, (_, first, name))) = all.pop() else {
         return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
-    if count > 1 {
-        let why = format!("{count} commands start a trainer; the last is read");
-        unknown.push(("the script".to_owned(), command.line, why));
-    }
     if let Some(line) = command.conditional {
         let why = "depends on a condition that only a run decides; the last alternative is read";
         unknown.push(("the command".to_owned(), line, why.to_owned()));

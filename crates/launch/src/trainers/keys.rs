@@ -59,6 +59,11 @@ const FOUNDRY: &[(&str, &str)] = &[
 
 /// Names of the longest sample in scripts on Transformers' Trainer.
 const TRANSFORMERS: &[(&str, &str)] = &[
+    ("use_gradient_checkpointing", "gradient_checkpointing"),
+    ("enable_gradient_checkpointing", "gradient_checkpointing"),
+    ("activation_checkpointing", "gradient_checkpointing"),
+    ("grad_checkpoint", "gradient_checkpointing"),
+    ("gradient_checkpoint", "gradient_checkpointing"),
     ("model_name", "model_name_or_path"),
     ("model_id", "model_name_or_path"),
     ("model", "model_name_or_path"),

@@ -5,6 +5,7 @@
 use super::common::put;
 use super::keys;
 use crate::document::{Data, Document, Spot};
+use crate::megatron::included;
 use crate::shell::Word;
 
 /// What is not known, with its line and the reason.
@@ -88,7 +89,7 @@ pub(super) fn launcher(words: &[Word], document: &mut Document, unknown: &mut Un
             let listed = word.text.split_once('=').map(|(_, list)| list);
             let list =
                 listed.or_else(|| words.get(index + 1).map(|word| word.text.as_str())).unwrap_or_default();
-            if let Some(devices) = included(list) {
+            if let Some(devices) = included(list).and_then(|devices| i64::try_from(devices).ok()) {
                 put(document, "num_processes", Data::Integer(devices), word.line);
             }
             continue;
@@ -146,15 +147,4 @@ fn tasks(words: &[Word], document: &mut Document) {
     if let Some((_, count, line)) = value("ntasks").or_else(of_nodes) {
         put(document, "num_processes", Data::Integer(count), line);
     }
-}
-
-/// Devices that DeepSpeed's `--include` lists: `localhost:0,1@other:0,1`. `None` for hosts without a list.
-fn included(list: &str) -> Option<i64> {
-    let of_host = |host: &str| {
-        let (_, devices) = host.split_once(':')?;
-        let all: Vec<&str> = devices.split(',').collect();
-        let is_list = all.iter().all(|device| device.trim().parse::<u32>().is_ok());
-        i64::try_from(all.len()).ok().filter(|_| is_list)
-    };
-    list.trim_matches(['"', '\'']).split('@').map(of_host).sum()
 }

@@ -8,6 +8,7 @@ use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::deepspeed;
+use crate::degrees::DEGREES;
 use crate::document::Data;
 use crate::fields::Fields;
 use railwright_spec::plan::Sharding;
@@ -191,6 +192,22 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     );
     fields.remark(RemarkKind::Assumed, path, message);
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+}
+
+/// Parallel sizes of a script with a loop of its own, by the names that most programs give them: the trainer has none of these arguments.
+pub(super) fn of_own_loop(fields: &mut Fields<'_>) {
+    for (key, names) in DEGREES {
+        if fields.draft.value(key).is_some() || fields.draft.is_open(key) {
+            continue;
+        }
+        let Some(path) = names.iter().find(|path| fields.document.has(path)) else { continue };
+        if let Some(ranks) = fields.count(path).filter(|&ranks| ranks > 0) {
+            fields.set(key, &ranks, path);
+        } else {
+            let (source, line) = fields.source(path);
+            fields.draft.leave_open(key, &source, line, "its value is no count");
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,111 @@
+//! Scripts that start several trainings: each is a run of its own, and one is read.
+//!
+//! Responsible for: the commands that start a training, and a remark that names the lines of all and the one that is read.
+
+use crate::context::Context;
+use crate::launch::{Launch, Remark, RemarkKind};
+use crate::megatron::{self, Batch};
+use crate::shell::{self, Command, Script};
+use crate::{started, trainers};
+use std::collections::BTreeSet;
+
+/// Parts of the names of programs that train nothing.
+const OTHER: &[&str] = &[
+    "eval",
+    "infer",
+    "generat",
+    "export",
+    "convert",
+    "merge",
+    "preprocess",
+    "prepare",
+    "tokeniz",
+    "serve",
+    "chat",
+    "test",
+    "download",
+    "predict",
+    "sample",
+    "api",
+    "webui",
+    "process",
+    "report",
+    "inspect",
+    "monitor",
+    "rollout",
+];
+
+/// Adds the remark to the launch of a script. Other texts have no commands.
+pub(crate) fn note(launch: &mut Launch, text: &str, file: &str, context: &Context<'_>) {
+    if !started::is_script(&shell::documents(text).0) {
+        return;
+    }
+    let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
+    let commands = distinct(&script);
+    if commands.len() < 2 {
+        return;
+    }
+    let origins: BTreeSet<(Option<String>, usize)> =
+        launch.origins.iter().filter_map(|origin| Some((origin.file.clone(), origin.line?))).collect();
+    let used = |command: &Command| {
+        let lines: BTreeSet<usize> = command.words.iter().map(|word| word.line).collect();
+        lines.into_iter().filter(|line| origins.contains(&script.sources.place(*line))).count()
+    };
+    // Of equal ones the last, as all readers take it.
+    let Some(read) = commands.iter().max_by_key(|command| used(command)) else { return };
+    let line = |command: &Command| script.sources.place(command.line).1;
+    let lines: Vec<String> = commands.iter().map(|command| line(command).to_string()).collect();
+    let Some((last, others)) = lines.split_last() else { return };
+    let message = if others.iter().all(|line| line == last) {
+        format!(
+            "the command of line {last} starts {} times with other words; the last is read",
+            commands.len()
+        )
+    } else {
+        format!(
+            "{} commands start a training, at the lines {} and {last}: that of line {} is read; each of the others is a \
+             run of its own",
+            commands.len(),
+            others.join(", "),
+            line(read)
+        )
+    };
+    let (file, at) = script.sources.place(read.line);
+    let remark = Remark {
+        kind: RemarkKind::Conflict,
+        source: "this script".to_owned(),
+        line: Some(at),
+        message,
+        file,
+    };
+    launch.remarks.push(remark);
+    launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
+}
+
+/// The commands that start a training, without repetitions of the same words.
+fn distinct(script: &Script) -> Vec<&Command> {
+    let mut found: Vec<&Command> = Vec::new();
+    for command in script.commands.iter().filter(|command| trains(command)) {
+        let words =
+            |command: &Command| command.words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+        let own = words(command);
+        if !found.iter().any(|other| words(other) == own) {
+            found.push(command);
+        }
+    }
+    found
+}
+
+/// Tests whether a command starts a training.
+fn trains(command: &Command) -> bool {
+    let words = &command.words;
+    // A line that begins with a flag is a pasted continuation, not another command.
+    if words.first().is_none_or(|word| word.text.starts_with('-')) {
+        return false;
+    }
+    let name = started::program(command).map(str::to_ascii_lowercase);
+    if name.as_ref().is_some_and(|name| OTHER.iter().any(|part| name.contains(part))) {
+        return false;
+    }
+    trainers::starts(words) || megatron::starts(words) || started::trains(command)
+}
