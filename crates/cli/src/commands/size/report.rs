@@ -47,8 +47,7 @@ impl Answer for Answered {
             self.remarks(&mut document);
         }
         if let Some(command) = &self.command {
-            document.heading("chosen layout");
-            document.paragraph(Cell::new(command.as_str(), Tone::Name));
+            document.next_step(format!("`{command}`"));
         }
         document
     }
