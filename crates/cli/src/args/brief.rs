@@ -4,7 +4,7 @@ use clap::{Arg, Command};
 
 /// Identifiers of options that `-h` omits, by command: `*` for all commands, with exceptions of a command after `-`.
 const RARE: &str = include_str!("help/brief.txt");
-/// Longest name of a value that leaves room for the help beside it, in characters.
+/// Longest name of a value that leaves room for the help next to it, in characters.
 const LONGEST_VALUE: usize = 20;
 
 fn is_rare(command: &str, id: &str) -> bool {

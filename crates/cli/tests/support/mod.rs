@@ -41,7 +41,9 @@ fn outcome(output: &Output) -> Outcome {
 fn unwrapped(messages: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in messages.split('\n') {
-        let rest = line.strip_prefix("  ").filter(|rest| !rest.starts_with([' ', '|']));
+        let rest = line
+            .strip_prefix("  ")
+            .filter(|rest| !rest.starts_with([' ', '|', '-', '[', '<']) && !rest.starts_with("tip: "));
         match (rest, lines.last_mut()) {
             (Some(rest), Some(last)) => *last = format!("{last} {rest}"),
             _ => lines.push(line.to_owned()),

@@ -48,6 +48,8 @@ impl Answer for Answered {
         }
         if let Some(command) = &self.command {
             document.next_step(format!("`{command}`"));
+        } else {
+            document.next_step("`--deadline TIME` or `--budget DOLLARS` selects a size");
         }
         document
     }

@@ -253,7 +253,7 @@ fn classes(failing: &Failing) -> Table {
 
 fn then(loss: &ClassLoss) -> String {
     match loss.response {
-        Response::GoWithout => format!("drop {} devices", human::whole(loss.class.touched)),
+        Response::GoWithout => format!("drop {}", human::whole(loss.class.touched)),
         Response::RunOn if loss.interrupts => "restart, continue".to_owned(),
         Response::RunOn => "continue".to_owned(),
         other => words(other).replace('-', " "),
