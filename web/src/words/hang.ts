@@ -22,7 +22,7 @@ export const nothingRecorded = 'nothing recorded'
 export const forInTheEnd = (choice: Part, choice2: Part) => `${choice} for ${choice2}, directly or indirectly. `
 export const openTheDumpsOfA = 'Open the dumps of a hung job'
 export const flightRecordsThatPytorchWrites =
-  'Flight-recorder dumps of PyTorch, one per rank, written when a collective times out, or metrics of XPUTimer. Drop them anywhere. To enable them, set'
+  'Drop flight-recorder dumps of PyTorch or metrics of XPUTimer anywhere. PyTorch writes a dump per rank when a collective times out. To enable them, set'
 export const torchFrBufferSize2000 = 'TORCH_FR_BUFFER_SIZE=2000'
 export const and = 'and'
 export const torchNcclDumpOnTimeout = 'TORCH_NCCL_DUMP_ON_TIMEOUT=1'
@@ -86,7 +86,7 @@ export const metrics = 'Metrics'
 export const speedsAsAShareOf = 'speeds as a share of the median of all ranks'
 export const metricsOfEachRank = 'Metrics of each rank'
 export const hangs = 'Hangs'
-export const matrixProducts = 'Matrix products'
+export const matrixProducts = 'GEMMs'
 export const communication = 'Communication'
 export const queued = 'Queued'
 
@@ -119,7 +119,7 @@ export const rank3 = (ranks: Part) => `rank ${ranks}`
 export const ranks3 = (ranks: Part) => `ranks ${ranks}`
 export const neverCame = 'never entered'
 export const itIsOutsideAnyCollective =
-  'It is outside any collective: its host is busy elsewhere or idle. Check its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'
+  'It is in no collective: its host may be busy or idle. Check its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'
 export const calledSomethingElse = 'called a different collective'
 export const otherRanksCalledAnotherOperation =
   'Other ranks called a different operation, or the same one with other sizes or types. Find a branch that only some ranks take.'

@@ -21,7 +21,7 @@ export const publication = 'Publication'
 export const runs = 'Runs'
 export const heldOut = 'Held-out'
 export const bias = 'Bias'
-export const heldOutAboveZeroPredicted = 'Held-out; above zero: predicted too slow'
+export const heldOutAboveZeroPredicted = 'Held-out; above zero: predicted time too long'
 export const fitted = 'Fitted'
 export const medianError = 'Median error'
 
@@ -79,7 +79,7 @@ export const accelerators = 'Accelerators'
 export const enterOpensOneWithSources = 'Enter opens one, with sources'
 export const nameHere = 'name'
 export const peak = (format: Part) => `peak ${format}`
-export const measuredMatrixProducts = 'measured matrix products'
+export const measuredMatrixProducts = 'measured GEMM rates'
 export const at = (memory: Part, memoryBandwidth: Part) => `${memory} at ${memoryBandwidth}`
 export const inADomain = (choice: Part, scaleUpBandwidth: Part, scaleUpDomain: Part) =>
   `${choice} ${scaleUpBandwidth}, ${scaleUpDomain} in a domain`
