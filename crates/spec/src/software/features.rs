@@ -264,7 +264,9 @@ mod tests {
         let composed = by_id("transformers-2026").expect("known");
         let fused = by_id("transformers-2026+fused-layers").expect("known");
         assert!(composed.norm_bytes.is_some() && composed.rotary_bytes.is_some());
-        assert!(fused.norm_bytes.is_none() && fused.uncast_norm_bytes.is_none() && fused.rotary_bytes.is_none());
+        assert!(
+            fused.norm_bytes.is_none() && fused.uncast_norm_bytes.is_none() && fused.rotary_bytes.is_none()
+        );
     }
 
     #[test]
