@@ -84,6 +84,12 @@ impl Bill {
         self.total / self.devices as f64
     }
 
+    /// True if the bill has the ports of the devices, so that it is comparable with others. Those of a torus are part of its accelerators, and
+    /// devices of one scale-up domain have none.
+    pub fn has_ports_of_devices(&self) -> bool {
+        self.counts.nics > 0
+    }
+
     /// Watts for each device.
     pub fn watts_per_device(&self) -> Watts {
         self.watts / self.devices as f64
@@ -147,6 +153,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
     };
     warnings.extend(unknown_power(&lines));
+    warnings.extend((counts.nics == 0 && !counts.layers.is_empty()).then(ports_in_devices));
     let total = sum(&|_| true);
     let all = |of: &dyn Fn(&Line) -> Dollars| lines.iter().fold(Dollars::ZERO, |sum, line| sum + of(line));
     let has_range = |line: &&Line| line.price.dollars_low.is_some() || line.price.dollars_high.is_some();
@@ -202,6 +209,13 @@ pub const fn layer_name(layer: Layer) -> &'static str {
         Layer::Global => "between groups",
         Layer::Torus => "neighbours",
     }
+}
+
+fn ports_in_devices() -> Warning {
+    Warning::new(
+        "network-ports-in-devices",
+        "the ports of a torus are part of its accelerators: its bill has cables alone and is not comparable with others",
+    )
 }
 
 fn unknown_chassis(tier: &str, ports: u64, speed: BytesPerSecond) -> Warning {

@@ -207,7 +207,7 @@ fn break_even(entries: &[Entry], parts: fn(&Bill) -> Parts) -> Vec<BreakEven> {
 }
 
 /// Doubles the devices from one domain to 128 times a thousand, and records each change of the cheapest design.
-fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
+pub(super) fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
     let domain = specs.first().and_then(|spec| spec.domain).unwrap_or(8).max(1);
     let mut rows: Vec<Cheapest> = Vec::new();
     let sizes = (0..).map(|n| domain << n).skip_while(|n| *n < 256).take_while(|n| *n <= 1 << 18).take(24);
@@ -224,7 +224,8 @@ fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
                 ..spec.clone()
             };
             let design = spec.resolve().ok()?;
-            bill(&design, prices).ok().map(|bill| (design.name, bill.per_device()))
+            let bill = bill(&design, prices).ok().filter(Bill::has_ports_of_devices)?;
+            Some((design.name, bill.per_device()))
         };
         let costs: Vec<Option<(String, Dollars)>> = specs.iter().map(cost).collect();
         let cheapest = costs.iter().flatten().min_by(|a, b| a.1.get().total_cmp(&b.1.get()));

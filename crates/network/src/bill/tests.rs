@@ -285,6 +285,20 @@ fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
     }
 }
 
+/// A torus has no NICs: its bill is smaller than any other and is compared with none.
+#[test]
+fn a_torus_is_the_cheapest_nowhere() {
+    let prices = Prices::catalogue().expect("well formed");
+    let torus = bill_of(&DesignSpec::of(Kind::Torus, 4096, 1, 64), &prices);
+    assert!(!torus.has_ports_of_devices() && torus.total > Dollars::ZERO);
+    assert!(torus.warnings.iter().any(|warning| warning.id == "network-ports-in-devices"));
+    let clos = bill_of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), &prices);
+    assert!(clos.has_ports_of_devices() && clos.total > torus.total);
+    let specs = [DesignSpec::of(Kind::Clos, 4096, 8, 64), DesignSpec::of(Kind::Torus, 4096, 8, 64)];
+    let compared = super::compare::by_devices(&specs, &prices);
+    assert!(!compared.is_empty() && compared.iter().all(|row| row.name == "clos"), "{compared:?}");
+}
+
 /// A chassis without a price costs as many ports of a leaf, which is reported, and its power is unknown. A price list sets both.
 #[test]
 fn modular_spines_have_a_line_of_their_own() {

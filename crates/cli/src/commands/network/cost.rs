@@ -254,13 +254,12 @@ impl Answer for Compared {
         let comparison = &self.comparison;
         let mut document = Document::default();
         let first = &comparison.entries[0];
-        let least =
-            comparison.entries.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
+        let compared = || comparison.entries.iter().filter(|entry| entry.bill.has_ports_of_devices());
+        let least = compared().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
         // Bills within a twentieth of a percent have the same printed value.
         let is_cheapest = |entry: &&Entry| entry.bill.total.get() <= least * 1.0005;
-        let cheapest: Vec<_> =
-            comparison.entries.iter().filter(is_cheapest).map(|e| e.name.as_str()).collect();
-        if comparison.entries.len() > 1 {
+        let cheapest: Vec<_> = compared().filter(is_cheapest).map(|e| e.name.as_str()).collect();
+        if compared().count() > 1 {
             let names = cheapest.join(" = ");
             document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(Dollars::new(least))));
         }
