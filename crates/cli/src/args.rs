@@ -1,5 +1,6 @@
 //! Flags and commands, as clap types, without behaviour.
 
+mod brief;
 pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod collective;
@@ -193,7 +194,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) launch: Option<String>,
     /// Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) launch_args: Option<String>,
     /// Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -219,7 +220,7 @@ pub(crate) struct Estimate {
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) why: Option<String>,
     /// Add a scenario with this argument changed, or removed (`tp=-`), to an HTML report (repeatable)
-    #[arg(long, value_name = "NAME=VALUE", hide_short_help = true, help_heading = "Output")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Output")]
     pub(crate) compare: Vec<String>,
     /// Write a chart of the step breakdown (`-` for standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

@@ -270,10 +270,11 @@ pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
         return problem.clone();
     }
     let problem = Problem::new(format!("cannot read: {}", cause(error))).in_file(path);
-    if error.kind() == ErrorKind::NotFound { problem.hint(missing(Path::new(path))) } else { problem }
+    let hint = if error.kind() == ErrorKind::NotFound { missing(Path::new(path)) } else { String::new() };
+    if hint.is_empty() { problem } else { problem.hint(hint) }
 }
 
-/// Suggestions for a missing file.
+/// Suggestions for a missing file; empty without one.
 fn missing(path: &Path) -> String {
     if cfg!(target_family = "wasm") {
         return "drop the file on the web UI".to_owned();
@@ -292,7 +293,7 @@ fn missing(path: &Path) -> String {
     let names = listing(folder);
     let near = nearest(&wanted, names.iter().map(String::as_str));
     if near.is_empty() {
-        format!("nothing in `{}` has a similar name", folder.display())
+        String::new()
     } else {
         let near: Vec<String> =
             near.iter().map(|name| format!("`{}`", folder.join(name).display())).collect();

@@ -140,7 +140,7 @@ impl Printer {
         };
         Self {
             data: Terminal::detect(wants(AutoStream::choice(&std::io::stdout())), global.ascii),
-            talk: Terminal::detect(wants(AutoStream::choice(&std::io::stderr())), global.ascii),
+            talk: Terminal::for_messages(wants(AutoStream::choice(&std::io::stderr())), global.ascii),
             quiet: global.quiet,
             listener: None,
         }

@@ -48,8 +48,10 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     let (before, after) = step_errors(&judged);
     assert!(before > 0.5 && after < 0.10, "the step is off by {before} before and {after} after");
     let outcome = run(&["calibrate", &current, "--run", &run_file, "--judge", &file]);
-    let first = outcome.stdout.lines().next().unwrap_or_default();
-    assert!(first.starts_with(&file) && first.contains("compared with"), "{first}");
+    let verdict = outcome.stdout.lines().next().unwrap_or_default();
+    assert!(verdict.starts_with("mean error "), "{verdict}");
+    let first = outcome.stdout.lines().find(|line| line.starts_with(&file)).unwrap_or_default();
+    assert!(first.contains("compared with"), "{}", outcome.stdout);
     let plain = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains("fitted to hook-rank0.json.gz"), "{}", outcome.stdout);
     let why = run(&["estimate", "--run", &run_file, "--calibration", &file, "--why", "operator"]);

@@ -57,6 +57,7 @@ fn environment_variables_set_the_run_file_and_the_cluster() {
         answer["cluster"]["accelerator_name"].as_str().is_some_and(|name| name.contains("H200")),
         "{out}"
     );
+    let err = err.replace("\n  ", " ");
     assert!(err.contains("cluster `dgx-h200` from RAILWRIGHT_CLUSTER"), "{err}");
     // An empty path disables the file.
     let mut command = inside(folder.path(), &["estimate"]);

@@ -55,6 +55,64 @@ fn words(text: &str) -> BTreeSet<&str> {
         .collect()
 }
 
+/// Lists and claims of a paper have no next step.
+#[test]
+fn reports_end_with_the_next_step() {
+    let is_list = |command: &[String]| {
+        ["models", "gpus", "clusters", "explain"].contains(&command[0].as_str())
+            || command.get(1).is_some_and(|word| word == "rail-only")
+    };
+    for command in commands().into_iter().filter(|command| !is_list(command)) {
+        let report = report(&command, "80", &["--quiet"]);
+        let end = report.rsplit("\n\n").next().unwrap_or_default();
+        let next = report.rfind("next: ").map_or("", |at| &report[at..]);
+        assert!(!next.is_empty() && !next.trim_end().contains("\n\n"), "{command:?}: {end}");
+    }
+}
+
+#[test]
+fn messages_fit_the_terminal_and_are_one_line_without_one() {
+    let words = [
+        "estimate",
+        "llama-3-8b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "7",
+        "--tp",
+        "2",
+        "--pp",
+        "2",
+        "--ep",
+        "eight",
+    ];
+    let printed = |columns: Option<&str>| {
+        let mut program = program(&words);
+        match columns {
+            Some(columns) => program.env("COLUMNS", columns),
+            None => program.env_remove("COLUMNS"),
+        };
+        String::from_utf8(program.output().expect("starts").stderr).expect("UTF-8")
+    };
+    let narrow = printed(Some("40"));
+    assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+    let wide = printed(None);
+    assert_eq!(narrow.replace("\n  ", " "), wide);
+    assert!(wide.lines().any(|line| line.chars().count() > 40), "{wide}");
+}
+
+/// Keys keep their spelling, and reports use the field's.
+#[test]
+fn parts_have_display_names() {
+    let traces = format!("{TRACES}/megatron_tp2_v100");
+    let command = ["profile".to_owned(), traces];
+    let shown = report(&command, "100", &["--quiet"]);
+    let json = report(&command, "100", &["--quiet", "--json"]);
+    assert!(shown.contains("synchronization") && !shown.contains("synchronisation"), "{shown}");
+    assert!(shown.contains("matrix multiplications") && !shown.contains("matrix product"), "{shown}");
+    assert!(json.contains("\"synchronisation\"") && json.contains("\"matrix_products\""));
+}
+
 #[test]
 fn no_word_is_cut() {
     for command in commands() {

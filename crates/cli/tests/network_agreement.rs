@@ -62,7 +62,7 @@ fn headers_of_tables_have_units() {
             "collective all-reduce --gpus 16 --bytes 1M",
             "size_bytes,algorithm,closed_form_s,closed_form_busbw_gb_s,time_s,algbw_gb_s,busbw_gb_s",
         ),
-        (&format!("simulate {run}"), "with,step_s,costs_s"),
+        (&format!("simulate {run}"), "with,step_s,added_time_s"),
         (
             &format!("traffic {run} --by link"),
             "layer,way,links,used,carry_bytes,mean_bytes,most_bytes,busy_s,busiest",

@@ -106,7 +106,7 @@ fn kind(fields: &mut Fields<'_>) -> Option<String> {
         let problem = Problem::new(format!("unknown kind `{source}`"));
         let hint = match nearest(&kind, KINDS.iter().copied()).first() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("one of {}", KINDS.join(", ")),
+            None => format!("use one of {}", KINDS.join(", ")),
         };
         fields.problem(problem.hint(hint), path);
     }

@@ -137,7 +137,8 @@ fn vocabulary(fields: &mut Fields<'_>) {
     let path = "vocab_file";
     if let Some(rows) = fields.word(path).and_then(|file| tokenizers::rows(&file)) {
         fields.set("model.vocab", &rows, path);
-        let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
+        let shown = railwright_spec::human::whole(rows);
+        let message = format!("no vocabulary size is set; {shown} rows are inferred from the tokenizer");
         return fields.remark(RemarkKind::Assumed, path, message);
     }
     let message = "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab";

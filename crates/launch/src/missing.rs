@@ -13,7 +13,7 @@ pub(crate) fn missing(fields: &mut Fields<'_>, who: &str) {
             missing.push(what);
         }
     };
-    need(spec.model == ModelSpec::default() && !fields.draft.is_open("model.name"), "the model (`--model`)");
+    need(spec.model == ModelSpec::default() && !fields.draft.is_open("model.name"), "the model");
     need(spec.plan.sequence_length.is_none(), "the sequence length (`--sequence-length`)");
     need(spec.plan.micro_batch.is_none(), "the micro-batch (`--micro-batch`)");
     let batch = [spec.plan.global_batch, spec.plan.micro_batches];
@@ -21,6 +21,6 @@ pub(crate) fn missing(fields: &mut Fields<'_>, who: &str) {
     need(spec.plan.recompute.is_none(), "recompute (`--recompute`)");
     need(spec.cluster.devices.is_none(), "the number of devices (`--gpus`)");
     let Some((last, rest)) = missing.split_last() else { return };
-    let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
+    let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} or {last}", rest.join(", ")) };
     fields.draft.remark(RemarkKind::Unresolved, who, None, format!("this file does not set {list}"));
 }

@@ -227,10 +227,7 @@ fn unknown_power(lines: &[Line]) -> Option<Warning> {
     (!unknown.is_empty()).then(|| {
         Warning::new(
             "network-power-unknown",
-            format!(
-                "the power of {} is unknown and counted as 0; a price list can set watts",
-                unknown.join(", ")
-            ),
+            format!("unknown power, counted as 0 W: {}; a price list can set watts", unknown.join(", ")),
         )
     })
 }

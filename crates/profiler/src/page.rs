@@ -114,7 +114,7 @@ fn lines(out: &mut String, report: &Report) {
             out,
             "<tr class=\"line\"><td><i class=\"{}\"></i>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td></tr>",
             class(line.group),
-            markup(&line.part.name),
+            markup(&human::part(&line.part.name)),
             time(line.part.mean),
             percent(line.part.share),
             line.gpu_hours_per_day
@@ -130,7 +130,7 @@ fn row(out: &mut String, part: &Part) {
     let _ = writeln!(
         out,
         "<tr><td class=\"in\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td></td></tr>",
-        markup(&part.name),
+        markup(&human::part(&part.name)),
         time(part.mean),
         percent(part.share)
     );
@@ -151,7 +151,7 @@ fn spreads(out: &mut String, report: &Report) {
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
-            markup(&spread.label.name()),
+            markup(&human::part(&spread.label.name())),
             time(spread.least as f64 / steps),
             time(spread.median as f64 / steps),
             time(spread.most as f64 / steps),
@@ -171,7 +171,7 @@ fn tree(out: &mut String, node: &Node, samples: f64, step: f64, depth: usize) {
     let label = format!(
         "<span class=\"name\" title=\"{0}\">{0}</span><span class=\"meter\"><i style=\"width:{width:.2}%\"></i></span><span \
          class=\"n\">{1}</span><span class=\"n\">{2}</span><span class=\"n faint\">{3}</span>",
-        markup(&node.name),
+        markup(&human::part(&node.name)),
         time(mean),
         percent(share),
         if node.level == Level::Kernel {

@@ -203,7 +203,7 @@ fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, 
             let known: Vec<String> = job.members.iter().take(16).map(|m| m.rank.to_string()).collect();
             Problem::new(format!("no trace of rank {rank}"))
                 .in_file("--rank")
-                .hint(format!("traced ranks: {}", known.join(", ")))
+                .hint(format!("use one of the traced ranks: {}", known.join(", ")))
         })?;
         return Ok(vec![at]);
     }

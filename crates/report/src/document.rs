@@ -217,7 +217,7 @@ impl Document {
 
     /// Adds warnings with their identifiers, as bullets.
     pub fn warnings(&mut self, warnings: &[Warning]) {
-        let line = |warning: &Warning| Cell::from(format!("{} ({})", warning.message, warning.id));
+        let line = |warning: &Warning| Cell::from(format!("{} [{}]", warning.message, warning.id));
         self.blocks.push(Block::Bullets(warnings.iter().map(line).collect()));
     }
 

@@ -19,15 +19,12 @@ const USUAL_WIDTH: usize = 100;
 /// Maximum width of tables on a wide terminal.
 const WIDEST: usize = 180;
 const NARROWEST: usize = 40;
+/// Width of a stream without lines of a given width.
+pub(crate) const UNLIMITED: usize = usize::MAX;
 
 impl Terminal {
     /// Detects the capabilities from the environment.
     pub fn detect(colour: bool, ascii: bool) -> Self {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let columns = variable("COLUMNS")
-            .and_then(|value| value.parse::<usize>().ok())
-            .or_else(width)
-            .filter(|&width| width > 0);
         // The first one that is set decides, as in the C library.
         let locale = variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG"));
         let unicode = cfg!(windows)
@@ -36,10 +33,17 @@ impl Terminal {
                 name.contains("utf-8") || name.contains("utf8")
             });
         Self {
-            width: columns.unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST),
+            width: columns().unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST),
             colour,
             unicode: unicode && !ascii,
         }
+    }
+
+    /// Capabilities for messages: lines are unlimited if neither `COLUMNS` nor a terminal sets a width, so that logs keep one message per
+    /// line.
+    pub fn for_messages(colour: bool, ascii: bool) -> Self {
+        let usual = Self::detect(colour, ascii);
+        Self { width: columns().map_or(UNLIMITED, |_| usual.width), ..usual }
     }
 
     /// A terminal for files: wide, plain.
@@ -80,6 +84,19 @@ impl Terminal {
             "#".repeat((eighths + 4) / 8)
         }
     }
+}
+
+/// A variable of the environment that is set and not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Columns that the environment or the terminal sets.
+fn columns() -> Option<usize> {
+    variable("COLUMNS")
+        .and_then(|value| value.parse::<usize>().ok())
+        .or_else(width)
+        .filter(|&width| width > 0)
 }
 
 /// Width of the terminal; `None` without one.

@@ -2,6 +2,7 @@
 
 use crate::Terminal;
 use crate::document::{Bar, Block, Cell, Document, Table, Tone};
+use crate::terminal::UNLIMITED;
 use crate::widths::{broken, columns_that_fit, width, widths};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
 
@@ -64,6 +65,15 @@ fn block(block: &Block, terminal: Terminal) -> String {
             })
             .collect(),
     }
+}
+
+/// A message for stderr, wrapped as a report is if its stream has a width.
+pub fn message(spans: &[Cell], terminal: Terminal) -> String {
+    if terminal.width != UNLIMITED {
+        return wrap(spans, terminal, 0, 2);
+    }
+    let painted: String = spans.iter().map(|span| terminal.paint(&span.text, span.tone)).collect();
+    painted + "\n"
 }
 
 /// Wraps spans at spaces. The first line starts at column `first`, the others at `rest`. Leading spaces of the first span are kept for

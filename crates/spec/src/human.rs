@@ -20,6 +20,11 @@ fn significant(x: f64, digits: usize) -> String {
     with_commas(&text)
 }
 
+/// Display name of a part of a step, by its name in JSON and tables.
+pub fn part(name: &str) -> String {
+    name.replace("synchronisation", "synchronization").replace("matrix product", "matrix multiplication")
+}
+
 /// Inserts commas between the thousands of a plain decimal number.
 fn with_commas(text: &str) -> String {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));

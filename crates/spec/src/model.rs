@@ -136,6 +136,16 @@ pub enum Norm {
     RmsNorm,
 }
 
+impl Norm {
+    /// Name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LayerNorm => "LayerNorm",
+            Self::RmsNorm => "RMSNorm",
+        }
+    }
+}
+
 /// Module that mixes tokens along the sequence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -317,6 +327,18 @@ pub enum Activation {
     Relu,
     /// max(0, x) squared.
     SquaredRelu,
+}
+
+impl Activation {
+    /// Name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gelu => "GELU",
+            Self::Silu => "SiLU",
+            Self::Relu => "ReLU",
+            Self::SquaredRelu => "squared ReLU",
+        }
+    }
 }
 
 /// Routed experts.

@@ -9,6 +9,7 @@ use crate::own_runs::{Remaining, Scope};
 use crate::residuals::coverage;
 use railwright_calculator::validation::Validation;
 use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
+use railwright_spec::human;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -58,7 +59,7 @@ pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, Stri
         groups.entry(row.group.as_deref().unwrap_or("other")).or_default().push(found);
     }
     let mut out = String::from(
-        "| source of the runs | publications | runs | left out: median error | 90% within | bias | in 90% interval | fitted: median error | 90% within |\n\
+        "| source of the runs | publications | runs | held-out: median error | 90% within | bias | in 90% interval | fitted: median error | 90% within |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     for (name, rows) in &groups {
@@ -68,15 +69,17 @@ pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, Stri
     line(&mut out, "**all**", all, &rows);
     let skipped = answer.rows.len() - answer.rows.iter().filter(|row| row.skipped.is_none()).count();
     let worst = worst(&rows).into_iter().map(|(name, rows)| {
-        format!("{name} ({}, {} runs)", percent(left_out(&rows).median_absolute), rows.len())
+        format!("* {name}: {}, {} runs\n", percent(left_out(&rows).median_absolute), rows.len())
     });
     let _ = writeln!(
         out,
-        "\nWorst publications, left out: {}.\n\n{} of {} rows are contradictory or lack data for a prediction; they \
-         are listed in [Validation](VALIDATION) and not counted above.",
-        worst.collect::<Vec<_>>().join("; "),
-        skipped,
-        answer.rows.len()
+        "\nA publication can be in several groups. Held-out median errors of the worst publications:\n\n{}\n{} of {} rows are contradictory or \
+         lack data for a prediction; [Validation](VALIDATION) lists them. {} predicted rows have no measured step time. Neither are \
+         counted above.",
+        worst.collect::<String>(),
+        human::whole(skipped as u64),
+        human::whole(answer.rows.len() as u64),
+        human::whole((answer.rows.len() - skipped - rows.len()) as u64)
     );
     Ok(out)
 }
@@ -157,7 +160,7 @@ pub(super) fn page(all: &[LeftOut], remaining: &[Remaining], mechanisms: &str) -
     out.push_str(&after_logs(remaining));
     out.push_str(mechanisms);
     out.push_str(
-        "| publication | generation | runs | fitted: median error | left out: median error | 90% within | bias | fitted to |\n\
+        "| publication | generation | runs | fitted: median error | held-out: median error | 90% within | bias | fitted to |\n\
          | --- | --- | --: | --: | --: | --: | --: | --- |\n",
     );
     for ((generation, publication), rows) in by_publication(&rows) {

@@ -298,7 +298,7 @@ pub(super) fn lines(
     }
     Ok(vec![
         step,
-        line("products", "matrix products", |s| s.products),
+        line("products", "matrix multiplications", |s| s.products),
         line("attention", "attention", |s| s.attention),
         line("elementwise", "element-wise and other kernels", |s| s.elementwise + s.other),
         line("loss", "loss", |s| s.loss),

@@ -48,7 +48,7 @@ pub(crate) struct CollectiveOn {
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
-    /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
+    /// Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain
     #[arg(
         long,
         value_name = "HOW",

@@ -5,56 +5,18 @@
 use clap::Command;
 
 /// Words as typed without dashes, and the flags to use instead, the likeliest first. A flag that the command lacks is left out.
-const WORDS: &[(&[&str], &[&str])] = &[
-    (
-        &["nodes", "num-nodes", "node-count", "hosts", "num-devices", "n-gpus"],
-        &["--gpus <N>: the number of all devices"],
-    ),
-    (&["hardware", "gpu-type", "machine"], &["--cluster <CLUSTER>", "--accelerator <NAME>"]),
-    (
-        &["batch", "batch-size", "bs", "train-batch-size"],
-        &["--global-batch <N>: sequences per step", "--micro-batch <N>: sequences of one device per pass"],
-    ),
-    (
-        &["gradient-accumulation", "grad-accum", "accumulation", "ga"],
-        &["--micro-batches <N>: micro-batches of each replica per step"],
-    ),
-    (
-        &["seq-len", "seqlen", "sequence", "context", "context-length", "max-length", "max-seq-len", "ctx"],
-        &["--sequence-length <N>"],
-    ),
-    (&["dtype", "datatype"], &["--precision <FORMAT>"]),
-    (&["mxfp8", "nvfp4"], &["--precision <FORMAT>"]),
-    (&["lora", "peft"], &["--optimizer lora"]),
-    (&["qlora"], &["--optimizer lora", "--frozen-weights nf4"]),
-    (&["zero-1", "zero-2", "zero-3"], &["--sharding zero<1|2|3>"]),
-    (&["ddp"], &["--sharding none"]),
-    (&["interleave", "interleaving", "virtual-pipeline", "chunks"], &["--virtual-stages <N>"]),
-    (
-        &[
-            "activation-checkpointing",
-            "checkpointing",
-            "gradient-checkpointing",
-            "ac",
-            "remat",
-            "recomputation",
-        ],
-        &["--recompute <full|selective|none|...>"],
-    ),
-    (
-        &["offload", "cpu-offload"],
-        &["--offload-optimizer <SHARE>", "--offload-activations <SHARE>", "--offload-parameters <SHARE>"],
-    ),
-    (&["attention", "flash-attention", "flash", "attn"], &["--attention-kernel <KERNEL>"]),
-    (&["days", "weeks", "hours", "time", "within", "until"], &["--deadline <TIME>: such as 90d"]),
-    (&["cost", "dollars", "price", "max-cost"], &["--budget <DOLLARS>", "--price-per-device-hour <DOLLARS>"]),
-    (&["json-output"], &["--json"]),
-];
+const WORDS: &str = include_str!("help/common-words.txt");
+
+/// Words and flags of each line.
+fn words() -> impl Iterator<Item = (Vec<&'static str>, Vec<&'static str>)> {
+    let sides = WORDS.lines().filter_map(|line| line.split_once(" = "));
+    sides.map(|(words, flags)| (words.split(' ').collect(), flags.split("; ").collect()))
+}
 
 /// Flags of a command that mean a word.
 pub(super) fn meant(typed: &str, command: &Command) -> Vec<String> {
     let word = typed.trim_start_matches('-').split('=').next().unwrap_or_default().replace('_', "-");
-    let Some((_, flags)) = WORDS.iter().find(|(words, _)| words.contains(&word.as_str())) else {
+    let Some((_, flags)) = words().find(|(words, _)| words.contains(&word.as_str())) else {
         return Vec::new();
     };
     flags.iter().filter(|flag| has(command, flag)).map(|flag| format!("use `{flag}`")).map(closed).collect()
@@ -86,9 +48,9 @@ mod tests {
         let whole = super::super::whole();
         let commands: Vec<&Command> = whole.get_subcommands().collect();
         let mut seen = BTreeSet::new();
-        for (words, flags) in WORDS {
+        for (words, flags) in words() {
             assert!(words.iter().all(|word| seen.insert(*word)), "{words:?}");
-            for flag in *flags {
+            for flag in flags {
                 assert!(commands.iter().any(|command| has(command, flag)), "{flag}");
             }
         }
@@ -103,9 +65,9 @@ mod tests {
                 .get_subcommands()
                 .any(|command| !has(command, word) && flags.iter().any(|flag| has(command, flag)))
         };
-        for (words, flags) in WORDS {
-            for word in *words {
-                assert!(is_offered(word, flags), "{word}");
+        for (words, flags) in words() {
+            for word in words {
+                assert!(is_offered(word, &flags), "{word}");
             }
         }
     }

@@ -44,12 +44,11 @@ pub(crate) struct Design {
         long,
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
-        help_heading = "Prices",
-        hide_short_help = true
+        help_heading = "Prices"
     )]
     pub(crate) prices: Vec<String>,
     /// Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable)
-    #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices")]
     pub(crate) scale_up_price: Vec<String>,
     /// Maximum price of the network in dollars, such as `30M`
     #[arg(long, value_name = "DOLLARS", help_heading = "Prices")]
@@ -60,15 +59,14 @@ pub(crate) struct Design {
         value_name = "X",
         default_value_t = 4.0,
         allow_negative_numbers = true,
-        help_heading = "Prices",
-        hide_short_help = true
+        help_heading = "Prices"
     )]
     pub(crate) years: f64,
     /// Show all designs, not only the Pareto fronts
     #[arg(long, help_heading = "Output")]
     pub(crate) all: bool,
     /// Output an SVG chart of step time over cost
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -4,7 +4,7 @@
 //! Flags unknown to this program and to the frameworks are left to clap.
 
 use super::overview::OVERVIEW;
-use super::{Arguments, common_words, later};
+use super::{Arguments, brief, common_words, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use railwright_launch::{RemarkKind, typed, words_of};
@@ -17,6 +17,11 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
     if words.get(1).is_none_or(|word| word == "-h") && words.len() <= 2 {
         let error = Arguments::command().override_help(OVERVIEW).try_get_matches_from(&words);
         return error.and_then(|matches| Arguments::from_arg_matches(&matches));
+    }
+    if words.iter().any(|word| word == "-h") {
+        let short = || brief::short(Arguments::command()).try_get_matches_from(translated(&words)?);
+        let matches = typed_words(&words).map_or_else(short, |typed| later::for_words(typed, short));
+        return matches.and_then(|matches| Arguments::from_arg_matches(&matches));
     }
     let parsed =
         || Arguments::try_parse_from(translated(&words)?).map_err(|error| with_usage(tidied(error), &words));

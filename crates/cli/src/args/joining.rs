@@ -33,13 +33,7 @@ pub(crate) enum Clocks {
 
 /// Arguments of `comm`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright comm traces/\n  \
-    railwright comm 'traces/rank*.json.gz' --layout tp=8,dp=4,pp=2\n  \
-    railwright comm traces.tar --collectives 20 --group tensor\n  \
-    railwright comm traces/ --json | jq '.groups[] | {label, operation, bus_bandwidth}'\n\n\
-    A wait ends when the last rank enters the collective; the rest is transfer. Bandwidths cover the transfer only.\n\
-    docs/guides/comm.md explains the columns.")]
+#[command(after_long_help = include_str!("help/joining-comm.txt"))]
 pub(crate) struct Comm {
     #[command(flatten)]
     pub(crate) joining: Joining,
@@ -58,12 +52,7 @@ pub(crate) struct Comm {
 
 /// Arguments of `stragglers`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright stragglers traces/\n  \
-    railwright stragglers traces/ --clocks align --ranks 20\n  \
-    railwright stragglers traces/ --json | jq '{verdict, culprits}'\n\n\
-    Costs come from replaying the recorded steps with the rank at the median speed of its peers.\n\
-    Exit code 1: stragglers found; 5: inconclusive. docs/guides/stragglers.md explains causes and evidence.")]
+#[command(after_long_help = include_str!("help/joining-stragglers.txt"))]
 pub(crate) struct Stragglers {
     #[command(flatten)]
     pub(crate) joining: Joining,

@@ -168,7 +168,7 @@ pub(crate) struct Failures {
     /// Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278]
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, help_heading = "Job")]
     pub(crate) interruption_hours: Option<f64>,
-    /// Rerouting after a device loses its network: none, one neighbour, or spread over its domain
+    /// Traffic of a device without network: `alone` (lost), over one `neighbour`, or `spread` over its domain
     #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Job")]
     pub(crate) recovery: String,
     /// Override catalogue failure rates with a table (repeatable)

@@ -12,12 +12,11 @@ pub(crate) struct Global {
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true,
-        hide_short_help = true,
         help_heading = "Global"
     )]
     pub(crate) color: ColourChoice,
     /// Print ASCII characters only
-    #[arg(long, global = true, hide_short_help = true, help_heading = "Global")]
+    #[arg(long, global = true, help_heading = "Global")]
     pub(crate) ascii: bool,
     /// Suppress notes and warnings on stderr
     #[arg(long, short, global = true, help_heading = "Global")]
@@ -28,7 +27,6 @@ pub(crate) struct Global {
         global = true,
         value_name = "LIMIT",
         value_parser = railwright_spec::memory_amount,
-        hide_short_help = true,
         help_heading = "Global"
     )]
     pub(crate) memory_limit: Option<u64>,

@@ -14,13 +14,13 @@ pub(crate) struct OnHosts {
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
         conflicts_with = "fragments",
-        help_heading = "Placement", hide_short_help = true)]
+        help_heading = "Placement")]
     pub(crate) hostfile: Option<String>,
     /// Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod)
-    #[arg(long, value_name = "COUNTS", hide_short_help = true, help_heading = "Placement")]
+    #[arg(long, value_name = "COUNTS", help_heading = "Placement")]
     pub(crate) fragments: Option<String>,
     /// Number in the name of the network's first node
-    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true, help_heading = "Placement")]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Placement")]
     pub(crate) first_node: u32,
 }
 

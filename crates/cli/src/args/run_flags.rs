@@ -14,16 +14,10 @@ pub(crate) struct RunFlags {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Sharding {
     /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
-    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], hide_short_help = true, help_heading = "Plan")]
+    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
     fsdp: bool,
     /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "plan.sharding",
-        hide_short_help = true,
-        help_heading = "Plan"
-    )]
+    #[arg(long, value_name = "N", conflicts_with = "plan.sharding", help_heading = "Plan")]
     hsdp: Option<u64>,
 }
 

@@ -35,13 +35,13 @@ pub(crate) struct Effort {
     #[arg(long, value_name = "KEY=VALUES", help_heading = "Search")]
     pub(crate) space: Vec<String>,
     /// Minimum probability that a layout fits in memory, 0 to 1
-    #[arg(long, value_name = "P", hide_short_help = true, help_heading = "Search")]
+    #[arg(long, value_name = "P", help_heading = "Search")]
     pub(crate) fit_probability: Option<f64>,
     /// Include features the selected framework version does not support
-    #[arg(long, hide_short_help = true, help_heading = "Search")]
+    #[arg(long, help_heading = "Search")]
     pub(crate) unlimited: bool,
     /// Number of threads; does not affect results [default: number of cores]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Search")]
+    #[arg(long, value_name = "N", help_heading = "Search")]
     pub(crate) threads: Option<usize>,
 }
 
@@ -90,8 +90,7 @@ pub(crate) struct Search {
         value_delimiter = ',',
         num_args = 1,
         conflicts_with = "objective",
-        help_heading = "Search",
-        hide_short_help = true
+        help_heading = "Search"
     )]
     pub(crate) pareto: Vec<Goal>,
     /// Number of layouts to show
@@ -104,7 +103,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
     /// Add a map of TP x PP: the shortest step of each pair, or the memory missing in its smallest layout
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) map: bool,
     /// Write the best layout to a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

@@ -20,7 +20,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Placement")]
     pub(crate) job: Option<String>,
     /// Slurm node list of the second run [default: first hosts that the run leaves free]
-    #[arg(long, value_name = "NODES", requires = "job", hide_short_help = true, help_heading = "Placement")]
+    #[arg(long, value_name = "NODES", requires = "job", help_heading = "Placement")]
     pub(crate) job_nodelist: Option<String>,
     /// Write the fastest order of the hosts as a host file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -34,23 +34,11 @@ pub(crate) struct Simulate {
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
-    /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "spread",
-        help_heading = "Network",
-        hide_short_help = true
-    )]
+    /// Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain
+    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]
     pub(crate) recovery: String,
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
-    #[arg(
-        long,
-        value_name = "LOAD",
-        allow_negative_numbers = true,
-        help_heading = "Network",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,
     /// Write the load of links over the step: CSV, or a chart if the name ends in `.svg`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -63,14 +51,13 @@ pub(crate) struct Simulate {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Pricing {
     /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable)
-    #[arg(long = "network", value_name = "HOW", hide_short_help = true, help_heading = "Network")]
+    #[arg(long = "network", value_name = "HOW", help_heading = "Network")]
     pub(crate) network: Vec<String>,
     /// Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric]
     #[arg(
         long,
         value_name = "DESIGN",
         value_hint = ValueHint::AnyPath,
-        hide_short_help = true,
         help_heading = "Network"
     )]
     pub(crate) topology: Option<String>,

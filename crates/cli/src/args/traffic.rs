@@ -31,7 +31,7 @@ pub(crate) struct Traffic {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) heat: Option<String>,
     /// Average the matrix and the heat map over N x N blocks of ranks [default: 256; full matrix in CSV]
-    #[arg(long, value_name = "N", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) cells: Option<u32>,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -158,7 +158,7 @@ fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Ta
         Column::numbers("of A"),
     ];
     let row = |d: &Difference| {
-        vec![Cell::from(d.name.clone()), value(d.first), value(d.second), change(d), relative(d)]
+        vec![Cell::from(human::part(&d.name)), value(d.first), value(d.second), change(d), relative(d)]
     };
     let is_there = |d: &&Difference| d.first != 0.0 || d.second != 0.0;
     Table { columns, rows: rows.filter(is_there).map(row).collect() }
@@ -216,7 +216,6 @@ impl Answer for Compared {
     fn document(&self, terminal: Terminal) -> Document {
         let Self { comparison, titles, .. } = self;
         let mut document = Document::default();
-        document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         let step = &comparison.step_time;
         document.spans(vec![
             Cell::new(format!("step time {}, was {}", time(step.second), time(step.first)), Tone::Strong),
@@ -230,6 +229,7 @@ impl Answer for Compared {
             let (words, tone) = verdict_of(shift);
             document.paragraph(Cell::new(words, tone));
         }
+        document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         verdicts(&mut document, &self.verdicts);
         document.heading_with("step breakdown", "mean of ranks and steps, the largest change first");
         let most = step.first.max(step.second);
@@ -245,6 +245,7 @@ impl Answer for Compared {
             document.heading("warnings");
             document.warnings(&comparison.warnings);
         }
+        document.next_step("`railwright profile` lists causes and remedies of one job");
         document
     }
 }
@@ -280,7 +281,7 @@ impl Compared {
                 Cell::from(calls),
                 Cell::from(row.phase.name().replace('_', " ")),
                 Cell {
-                    text: super::profile::cut(&row.time.name, room, terminal),
+                    text: super::profile::cut(&human::part(&row.time.name), room, terminal),
                     tone: Tone::Plain,
                     raw: Some(row.time.name.clone()),
                 },

@@ -124,8 +124,7 @@ impl Answer for Detected {
                 " has the format ".into(),
                 Cell::new(self.records.unwrap_or_default(), Tone::Name),
                 if self.records == Some(LOG) {
-                    ": `railwright log` reads its steps, `railwright compare LOG --launch FILE` compares them \
-                     with a run".into()
+                    ": `railwright log` reads its steps, `railwright compare LOG --launch FILE` compares them with a run".into()
                 } else {
                     ": use `railwright profile`, `pipeline` or `hang`".into()
                 },

@@ -38,10 +38,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
             let problem = Problem::new(format!("unknown trace format for the name `{path}`"));
             return Err(problem
                 .in_file("--output")
-                .hint(
-                    "use a name that ends with `.json.gz`, `.json` or \
-                `.tar`",
-                )
+                .hint("use a name that ends with `.json.gz`, `.json` or `.tar`")
                 .into());
         }
     };

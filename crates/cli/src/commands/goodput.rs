@@ -137,11 +137,10 @@ impl Answer for Answered {
             };
             document.blocks.push(Block::Bullets(self.answer.assumed.iter().map(line).collect()));
         }
-        let availability = format!(
-            "use `--availability {:.3}` with `estimate` and `size` for this goodput",
+        document.next_step(format!(
+            "`--availability {:.3}` applies this goodput in `railwright estimate` and `railwright size`",
             self.answer.goodput
-        );
-        document.paragraph(availability);
+        ));
         document
     }
 }

@@ -106,8 +106,7 @@ fn sentence(root: &Root) -> String {
         RootCause::Transfer => {
             let are = if one(&root.ranks) { "is" } else { "are all" };
             format!(
-                "{who} {are} in the collective, but it does not complete: faulty link, device or kernel, or the \
-                 dump was written too early"
+                "{who} {are} in the collective, but it does not complete: faulty link, device or kernel, or the dump was written too early"
             )
         }
     }
@@ -310,8 +309,8 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
         }
         _ => Cell::new("no hang: XPUTimer flags no rank", Tone::Good),
     };
-    document.heading("Metrics");
     document.paragraph(message);
+    document.heading("Metrics");
     let speed = |value: Option<f64>| value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v));
     let columns = vec![
         Column::numbers("rank"),

@@ -44,7 +44,7 @@ impl Answer for Keys {
             columns: vec![
                 Column::words("key"),
                 Column::prose("meaning"),
-                Column::prose("without it").expendable(1),
+                Column::prose("default").expendable(1),
                 Column::prose("expects").expendable(2),
             ],
             rows: Vec::new(),

@@ -67,19 +67,16 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     }
     let text = match log.times_from() {
         TimesFrom::SamplesPerSecond => {
-            "step times are the batch size over DeepSpeed's samples per second of the step in that line, \
-             without time between steps"
+            "step times are the batch size over DeepSpeed's samples per second of the step in that line, without time between steps"
         }
         TimesFrom::Timers => {
-            "step times are sums of DeepSpeed's timers (forward, backward, update), without time between \
-             steps"
+            "step times are sums of DeepSpeed's timers (forward, backward, update), without time between steps"
         }
         TimesFrom::TokensPerSecond => {
             "the log has no clock: step times are tokens per step over tokens per second"
         }
         TimesFrom::ProgressBar => {
-            "the log has no step times: using the progress bar, in whole seconds, including evaluation and \
-             checkpoints"
+            "the log has no step times: using the progress bar, in whole seconds, including evaluation and checkpoints"
         }
         TimesFrom::WholeRun => {
             "the log has no step times: the only time is the mean of the whole run, including its start, \
@@ -109,8 +106,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
                  the `trainer_state.json` of the finished run, which has `train_runtime`"
             }
             Some(Framework::Torchtitan) => {
-                "torchtitan's lines require timestamps, or the run for its tokens per step: `railwright \
-                 compare LOG --launch FILE`"
+                "torchtitan's lines require timestamps, or the run for its tokens per step: `railwright compare LOG --launch FILE`"
             }
             _ => "at least two reports are required",
         };

@@ -151,7 +151,7 @@ impl Memory {
         });
         document.heading_with(
             format!("stage {} over one step", self.answer.stage),
-            format!("of {}{when}", human::seconds(self.answer.over_time.end)),
+            format!("step of {}{when}", human::seconds(self.answer.over_time.end)),
         );
         let width = terminal.prose().saturating_sub(16).max(20);
         let values =

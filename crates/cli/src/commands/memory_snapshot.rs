@@ -170,6 +170,15 @@ impl Answer for Shown {
 
     fn document(&self, terminal: Terminal) -> Document {
         let mut document = Document::default();
+        let peaks = self.report.devices.iter().max_by_key(|device| device.peak_allocated_bytes);
+        if let Some((device, most)) = peaks.and_then(|device| Some((device, device.kinds.first()?))) {
+            let part = human::percent(share(most.bytes, device.peak_allocated_bytes));
+            document.verdict(format!(
+                "peak {}; largest: {}, {part}",
+                size(device.peak_allocated_bytes),
+                most.name
+            ));
+        }
         for device in &self.report.devices {
             self.head(device, &mut document);
             kinds(device, &mut document);
@@ -181,6 +190,7 @@ impl Answer for Shown {
         if let Some(predicted) = &self.predicted {
             prediction(predicted, &mut document);
         }
+        document.next_step("`railwright memory` predicts the peak of a run and the effect of other settings");
         document
     }
 }

@@ -88,7 +88,7 @@ fn is_path(word: &str) -> bool {
 fn kind(word: &str) -> Result<Kind, Problem> {
     Kind::read(&Value::Text(word.to_owned())).map_err(|_| {
         let names = Kind::ALL.map(Kind::name);
-        let list = format!("known: {}; or pass a design file", names.join(", "));
+        let list = format!("use one of {}, or pass a design file", names.join(", "));
         Problem::new(format!("unknown topology `{}`", human::shorten(word)))
             .hint(did_you_mean(word, names, &list))
     })

@@ -279,10 +279,6 @@ impl Shown {
             }
             all => format!("{} steps, {} on average", all.len(), time(report.step_time)),
         };
-        document.spans(vec![
-            Cell::new(self.title.clone(), Tone::Strong),
-            format!(": {ranks}{device}, {steps}").into(),
-        ]);
         let mut verdict = Vec::new();
         if let Some(utilisation) = report.utilisation {
             verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
@@ -306,6 +302,10 @@ impl Shown {
         if !verdict.is_empty() {
             document.spans(verdict);
         }
+        document.spans(vec![
+            Cell::new(self.title.clone(), Tone::Strong),
+            format!(": {ranks}{device}, {steps}").into(),
+        ]);
         if let Some(cut) = self.truncated() {
             document.paragraph(Cell::new(cut, Tone::Doubtful));
         }
@@ -347,6 +347,6 @@ impl Shown {
                 },
             );
         let most = parts.max_by(|a, b| a.share.total_cmp(&b.share))?;
-        Some((most.name.clone(), most.share))
+        Some((human::part(&most.name), most.share))
     }
 }

@@ -78,12 +78,11 @@ impl Answer for Ranking {
         document.heading_with(
             "sensitivity of the step time",
             format!(
-                "change of step time with the parameter at -{swing}, +{swing} and without its cost; \
-                 elasticity: central differences of {}",
+                "change of step time with the parameter at -{swing}, +{swing} and without its cost; elasticity: central differences of {}",
                 human::percent(self.answer.difference)
             ),
         );
-        document.table(table(figures));
+        document.table(table(figures, &swing));
         let still: Vec<&str> = figures.iter().filter(|f| is_still(f)).map(|f| f.title.as_str()).collect();
         if !still.is_empty() {
             document.paragraph(Cell::new(format!("without effect: {}", still.join(", ")), Tone::Faint));
@@ -129,14 +128,14 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-fn table(figures: &[Figure]) -> Table {
+fn table(figures: &[Figure], swing: &str) -> Table {
     let columns = vec![
         Column::words("parameter"),
         Column::words("kind").expendable(3),
         Column::numbers("now").expendable(2),
         Column::numbers("elasticity"),
-        Column::numbers("less"),
-        Column::numbers("more"),
+        Column::numbers(&format!("-{swing}")),
+        Column::numbers(&format!("+{swing}")),
         Column::numbers("without cost"),
         Column::words("mostly through").expendable(1),
     ];

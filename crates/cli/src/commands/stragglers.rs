@@ -220,8 +220,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         None => "cost per step by replay; waits are attributed to the rank that causes them".to_owned(),
         Some(reason) => {
             format!(
-                "upper bounds of the cost per step ({reason}); waits are attributed to the rank that causes \
-                 them"
+                "upper bounds of the cost per step ({reason}); waits are attributed to the rank that causes them"
             )
         }
     };

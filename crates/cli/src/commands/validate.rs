@@ -98,6 +98,13 @@ impl Answer for Validated {
         let Validation { rows: all, summary, .. } = &self.0;
         let mut document = Document::default();
         let predicted = all.iter().filter(|row| row.skipped.is_none()).count();
+        if let Some(errors) = &summary.overall.step_time {
+            document.verdict(format!(
+                "step time: median error {}, 90% of runs within {}",
+                human::percent(errors.median_absolute),
+                human::percent(errors.p90_absolute)
+            ));
+        }
         document.heading_with("errors by group of sources", counted(all.len(), predicted));
         document.table(errors(summary.groups.iter(), Some(&summary.overall)));
         if let Some(used) = &self.0.calibration {
@@ -145,6 +152,7 @@ impl Answer for Validated {
             reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
             document.table(skipped_rows(reasons));
         }
+        document.next_step("`railwright calibrate` fits the cost model to your own measurements");
         document
     }
 }

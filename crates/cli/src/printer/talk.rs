@@ -1,7 +1,7 @@
 //! Output on stderr: errors, warnings and notes, each with place and hint.
 
-use railwright_report::document::Tone;
-use railwright_report::{Terminal, clean};
+use railwright_report::document::{Cell, Tone};
+use railwright_report::{Terminal, clean, text};
 use railwright_spec::problem::{Place, Problem};
 use std::fmt::Write as _;
 
@@ -9,27 +9,25 @@ use std::fmt::Write as _;
 pub(crate) fn problem(problem: &Problem, terminal: Terminal) -> String {
     let mut out = String::new();
     let place = problem.place.as_deref();
-    let label = terminal.paint("error", Tone::Bad);
-    let named = place.map(name_of).filter(|name| !name.is_empty());
-    // Writing to a String cannot fail.
-    let _ = match named {
-        Some(name) => {
-            writeln!(out, "{label}: {}: {}", terminal.paint(&name, Tone::Name), clean::line(&problem.message))
-        }
-        None => writeln!(out, "{label}: {}", clean::line(&problem.message)),
-    };
+    let mut spans = vec![Cell::new("error", Tone::Bad), ": ".into()];
+    if let Some(name) = place.map(name_of).filter(|name| !name.is_empty()) {
+        spans.extend([Cell::new(name, Tone::Name), ": ".into()]);
+    }
+    spans.push(clean::line(&problem.message).as_ref().into());
+    out.push_str(&text::message(&spans, terminal));
     if let Some(text) = place.and_then(|place| place.text.as_deref()).filter(|text| !text.trim().is_empty()) {
         quote(&mut out, place, &clean::line(text), terminal);
     }
     if let Some(hint) = &problem.hint {
-        let _ = writeln!(out, "\n{}: {}", terminal.paint("hint", Tone::Name), clean::line(hint));
+        out.push('\n');
+        out.push_str(&remark("hint", Tone::Name, hint, terminal));
     }
     out
 }
 
 /// A remark that does not stop the work.
 pub(crate) fn remark(label: &str, tone: Tone, message: &str, terminal: Terminal) -> String {
-    format!("{}: {}\n", terminal.paint(label, tone), clean::line(message))
+    text::message(&[Cell::new(label, tone), format!(": {}", clean::line(message)).into()], terminal)
 }
 
 fn name_of(place: &Place) -> String {
@@ -45,7 +43,7 @@ fn quote(out: &mut String, place: Option<&Place>, text: &str, terminal: Terminal
     let Some(line) = place.and_then(|place| place.line) else { return };
     let column = place.and_then(|place| place.column).unwrap_or(1).max(1) - 1;
     let number = line.to_string();
-    let room = terminal.width.saturating_sub(number.len() + 4).max(20);
+    let room = terminal.prose().saturating_sub(number.len() + 4).max(20);
     let start = (column + 10).saturating_sub(room);
     let shown: String = text.chars().skip(start).take(room).collect();
     let bar = terminal.paint("|", Tone::Faint);

@@ -33,8 +33,23 @@ fn outcome(output: &Output) -> Outcome {
     Outcome {
         code: output.status.code().expect("the program ends by itself"),
         stdout: text(&output.stdout),
-        stderr: text(&output.stderr),
+        stderr: unwrapped(&text(&output.stderr)),
     }
+}
+
+/// Messages with each on one line, without the line breaks of the terminal's width. Quoted lines of a file stay.
+fn unwrapped(messages: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in messages.split('\n') {
+        let rest = line
+            .strip_prefix("  ")
+            .filter(|rest| !rest.starts_with([' ', '|', '-', '[', '<']) && !rest.starts_with("tip: "));
+        match (rest, lines.last_mut()) {
+            (Some(rest), Some(last)) => *last = format!("{last} {rest}"),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// Runs a command line.

@@ -54,8 +54,8 @@ fn fsdp_2_on_a_mesh() {
     );
     assert_eq!(
         remarks(&launch, RemarkKind::Unresolved),
-        ["accelerate: this file does not set the model (`--model`), the sequence length \
-          (`--sequence-length`), the micro-batch (`--micro-batch`) and the batch (`--global-batch`)"]
+        ["accelerate: this file does not set the model, the sequence length \
+          (`--sequence-length`), the micro-batch (`--micro-batch`) or the batch (`--global-batch`)"]
     );
 }
 

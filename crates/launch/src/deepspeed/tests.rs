@@ -60,8 +60,8 @@ fn stage_3_with_offload_is_read() {
     assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
     assert_eq!(
         remarks(&launch, RemarkKind::Unresolved),
-        ["DeepSpeed: this file does not set the model (`--model`), the sequence length \
-          (`--sequence-length`) and recompute (`--recompute`)"]
+        ["DeepSpeed: this file does not set the model, the sequence length \
+          (`--sequence-length`) or recompute (`--recompute`)"]
     );
 }
 

@@ -223,7 +223,8 @@ pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
             let is_bpe = f.arguments.mentions("merge_file") && !f.arguments.mentions("tokenizer_type");
             (is_gpt2 && is_bpe).then_some((50_257, "vocab_file"))
         })?;
-    let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
+    let shown = railwright_spec::human::whole(rows);
+    let message = format!("no vocabulary size is set; {shown} rows are inferred from the tokenizer");
     f.remark(RemarkKind::Assumed, field, message);
     Some((rows, field))
 }

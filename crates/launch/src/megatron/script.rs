@@ -225,7 +225,7 @@ fn started(
 fn surroundings(script: &Script, draft: &mut Draft) {
     const SHOWN: usize = 12;
     if script.needs_arguments {
-        let message = "the script takes arguments, but none are set: pass them after `--`";
+        let message = "the script takes arguments, but none are passed after `--`";
         draft.remark(RemarkKind::Assumed, "$@", None, message);
     }
     let names: Vec<&str> = script.taken_as_unset.iter().map(String::as_str).collect();
@@ -233,8 +233,9 @@ fn surroundings(script: &Script, draft: &mut Draft) {
         let list = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let more =
             if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
-        let message =
-            format!("unset in the script and empty, as in the shell: {list}{more}; set with `{first}=VALUE`");
+        let message = format!(
+            "unset variables are read as empty, as in the shell: {list}{more}; set with `{first}=VALUE`"
+        );
         draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
     }
 }

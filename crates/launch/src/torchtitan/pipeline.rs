@@ -64,7 +64,7 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
             let near = nearest(&name, SCHEDULES.iter().map(|s| s.0)).first().copied();
             let list = SCHEDULES.iter().map(|s| format!("`{}`", s.0)).collect::<Vec<_>>().join(", ");
             let problem = Problem::new(format!("unknown schedule `{name}`"));
-            let hint = near.map_or(format!("one of {list}"), |near| format!("did you mean `{near}`?"));
+            let hint = near.map_or(format!("use one of {list}"), |near| format!("did you mean `{near}`?"));
             return fields.problem(problem.hint(hint), SCHEDULE);
         };
         several = *more;

@@ -202,7 +202,7 @@ impl Prices {
             let known: Vec<String> = known.iter().map(f64::to_string).collect();
             let problem = Problem::new(format!("no price for a {} of {part} Gbit/s", item.words()));
             problem.hint(format!(
-                "known: {} Gbit/s; add `{},{part},<usd>` below the header `item,part,usd` of a price list",
+                "use one of {} Gbit/s, or add `{},{part},<usd>` below the header `item,part,usd` of a price list",
                 known.join(", "),
                 item.name()
             ))
@@ -352,10 +352,9 @@ mod tests {
         let at_300 = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(300.0)).expect_err("not sold");
         assert_eq!(at_300.message, "no price for a switch port of 300 Gbit/s");
         assert!(
-            at_300
-                .hint
-                .expect("a hint")
-                .starts_with("known: 10, 25, 40, 100, 200, 400, 800 Gbit/s; add `switch-port,300,<usd>`")
+            at_300.hint.expect("a hint").starts_with(
+                "use one of 10, 25, 40, 100, 200, 400, 800 Gbit/s, or add `switch-port,300,<usd>`"
+            )
         );
     }
 

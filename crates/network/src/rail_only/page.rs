@@ -142,7 +142,7 @@ fn claims<'a>(out: &mut String, targets: impl Iterator<Item = &'a Target>) {
         let (class, status) = match target.status {
             Status::Reproduced => ("good", "reproduced"),
             Status::ByConstruction => ("faint", "by construction"),
-            Status::Variant => ("doubt", "by a variant"),
+            Status::Variant => ("doubt", "with a variant"),
             Status::NotReproduced => ("bad", "not reproduced"),
             Status::NotAttempted => ("faint", "not attempted"),
         };

@@ -92,7 +92,7 @@ impl Part {
         let missing = |there: usize, what: &str| {
             let hint = match there {
                 0 => format!("this network has no {what}"),
-                n => format!("numbers are 0 to {}", n - 1),
+                n => format!("use a number from 0 to {}", n - 1),
             };
             Err(Problem::new(format!("there is no `{}` in this network", self.name())).hint(hint))
         };
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(problem("link:leaf-spline:1").hint.as_deref(), Some("did you mean `leaf-spine`?"));
         assert_eq!(problem("leaf").hint.as_deref(), Some("append a number from 0: `leaf:0`"));
         assert_eq!(problem("nic:-1").message, "`nic:-1` has no number of the failed nic");
-        assert_eq!(problem("leaf:8").hint.as_deref(), Some("numbers are 0 to 7"));
+        assert_eq!(problem("leaf:8").hint.as_deref(), Some("use a number from 0 to 7"));
         assert_eq!(problem("core:0").hint.as_deref(), Some("this network has no core"));
-        assert_eq!(problem("nic:32").hint.as_deref(), Some("numbers are 0 to 31"));
+        assert_eq!(problem("nic:32").hint.as_deref(), Some("use a number from 0 to 31"));
     }
 }

@@ -28,9 +28,9 @@ section! {
         speed: BytesPerSecond = "speed", "400 Gbit/s";
         /// Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set.
         radix: u64 = "radix", "64";
-        /// Radix of spines, counted as `radix`, such as 576 of a modular chassis.
+        /// Ports of a spine, counted as in `radix`, such as 576 of a modular chassis.
         spine_radix: u64 = "spine_radix", "radix";
-        /// Radix of cores, counted as `radix`.
+        /// Ports of a core switch, counted as in `radix`.
         core_radix: u64 = "core_radix", "spine_radix";
         /// Bandwidth of inter-switch links, one direction.
         port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";
@@ -68,7 +68,7 @@ section! {
         spines_per_group: u64 = "spines_per_group", "radix / 2";
         /// Torus size: devices along each dimension.
         dimensions: Vec<u64> = "dimensions", "three, as even as possible";
-        /// Edge length of torus cubes with copper links.
+        /// Edge length of torus cubes with copper links, in devices.
         cube: u64 = "cube", "none";
         /// Routing among equal-length paths.
         routing: Routing = "routing", "spray, or adaptive for dragonflies";
@@ -80,7 +80,7 @@ section! {
         plane_striping: bool = "plane_striping", "true";
         /// Hash seed.
         seed: u64 = "seed", "0";
-        /// Forwarding of messages to another rail.
+        /// Forwarding to another rail through the scale-up domain: before or after the network, or none.
         forwarding: Forwarding = "forwarding", "before if rails are separate or rail-optimized, else none";
         /// Latency per link, including the next switch.
         link_latency: Seconds = "link_latency", "1 us";

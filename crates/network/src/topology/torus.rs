@@ -31,17 +31,20 @@ impl Torus {
         let product = dimensions.iter().try_fold(1_u64, |product, d| product.checked_mul(*d));
         if product != Some(devices) {
             let even = most_even(devices);
-            let given = dimensions.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
+            let given = listed(&dimensions).replace(',', " x ");
             return Err(Problem::new(format!("{given} differs from {devices} devices"))
                 .at_key("design.dimensions")
-                .hint(format!("the most even shape is {even:?}")));
+                .hint(format!("use {}, the most even shape", listed(&even))));
         }
         if let Some(edge) = cube
             && (edge == 0 || dimensions.iter().any(|d| !d.is_multiple_of(edge)))
         {
-            return Err(Problem::new(format!("cubes with an edge of {edge} do not fill {dimensions:?}"))
-                .at_key("design.cube")
-                .hint("choose an edge that divides every dimension"));
+            return Err(Problem::new(format!(
+                "cubes with an edge of {edge} do not fill {}",
+                listed(&dimensions)
+            ))
+            .at_key("design.cube")
+            .hint("choose an edge that divides every dimension"));
         }
         Ok(Self { dimensions, cube })
     }
@@ -90,6 +93,11 @@ impl Torus {
     pub fn device(&self, place: [u64; 3]) -> u64 {
         self.dimensions.iter().zip(place).rev().fold(0, |device, (size, at)| device * size + at)
     }
+}
+
+/// Dimensions as the option expects them: `4,4,4`.
+fn listed(dimensions: &[u64]) -> String {
+    dimensions.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// The three factors of a number that are nearest to each other.

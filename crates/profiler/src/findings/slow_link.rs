@@ -40,8 +40,9 @@ impl Rule for SlowLink {
             let (message, evidence, advice) = match named.stage {
                 Some(stage) => (
                     format!(
-                        "stage {stage} (ranks {ranks}) takes longer to compute than the other stages ({}): \
+                        "stage {stage} ({}) takes longer to compute than the other stages ({}): \
                          {share} of the step",
+                        railwright_spec::human::ranks(&named.ranks),
                         named.cause
                     ),
                     vec![format!("{} per step by replay", time(cost))],

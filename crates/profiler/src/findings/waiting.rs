@@ -120,7 +120,7 @@ fn uneven(context: &Context<'_>, report: &StragglerReport, named: &Named, work: 
         certainty: report.bounds_only.as_ref().map(|_| named.certainty),
         evidence: vec![
             format!("{} per step by replay with {kernels} of the same duration on all ranks", time(cost)),
-            format!("{kernels} differ between ranks, other matrix products do not"),
+            format!("{kernels} differ between ranks, other GEMMs do not"),
         ],
         advice: match work {
             Work::Lengths => "distribute sequences over ranks by the time of their attention, or pack them to equal lengths",

@@ -96,7 +96,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     // The table also lists stalls of the first step; it includes warm-up, so they are excluded from the sum.
     let first = page.steps.iter().find(|step| page.start == Some(step.step) && step.stalls > 0);
     let excluded = first.map_or_else(String::new, |first| {
-        format!("; excluding {} in step {}, the first", count(first.stalls, "stall"), first.step)
+        format!(" (without {} in step {}, the first)", count(first.stalls, "stall"), first.step)
     });
     if let Some(reason) = &page.bounds_only {
         let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {
@@ -120,7 +120,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let costliest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro-batch {m}"));
         format!(
-            "; most expensive: {}{batch} on {} in step {}: {} longer than normal, {} lost",
+            ". Most expensive: {}{batch} on {} in step {}, {} longer than normal, {} lost",
             s.kind.name(),
             place(s),
             s.step,
@@ -135,9 +135,9 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             count(hit, "step")
         )
     } else {
-        let free = if free == 0 { String::new() } else { format!("; {free} of them cost nothing") };
+        let free = if free == 0 { String::new() } else { format!(", {free} of them without cost") };
         format!(
-            "{} in {} cost {} in total{costliest}{free}{excluded}",
+            "{} in {} cost {} in total{free}{excluded}{costliest}",
             count(number, "stall"),
             count(hit, "step"),
             time(total)
@@ -168,14 +168,14 @@ fn worker(page: &PipelinePage) -> Option<Verdict> {
     }
     let ranks: Vec<String> = worst.subset.ranks.iter().map(u32::to_string).collect();
     let one = ranks.len() == 1;
-    let (s, is, it) = if one { ("", "is", "it") } else { ("s", "are", "them") };
+    let (s, is) = if one { ("", "is") } else { ("s", "are") };
     let who = format!("rank{s} {} {is} slow", ranks.join(", "));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
-        let text = format!("{who}: at most {} per step saved without {it} ({reason})", time(worst.at_most));
+        let text = format!("{who}: at most {} per step ({reason})", time(worst.at_most));
         (text, worst.at_most, Certainty::AtMost)
     } else {
         let text = format!(
-            "{who}: {} per step saved without {it}, {} of the cost of all stragglers",
+            "{who}: {} per step, {} of the cost of all stragglers",
             time(worst.saved),
             percent(worst.recovered.min(1.0))
         );

@@ -34,7 +34,7 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
         return Err(Problem::new(format!("unknown cluster `{shown}`")).hint(did_you_mean(
             name,
             PRESETS.iter().map(|preset| preset.0),
-            &format!("known: {list}; or pass an accelerator of `railwright gpus list`"),
+            &format!("use one of {list}, or pass an accelerator of `railwright gpus list`"),
         )));
     };
     let mut spec = ClusterSpec::parse(text, &format!("catalog/clusters/{plain}.toml"))?;

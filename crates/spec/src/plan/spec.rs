@@ -35,7 +35,7 @@ section! {
         expert_tensor_parallel: u64 = "expert_tensor_parallel", "tensor_parallel; 1 if expert_parallel > 1, except in Megatron-Core of 2024";
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
-        /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses the whole domain.
+        /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack, or `whole`.
         segment: Segment = "segment", "whole domains if they divide the GPUs, else the largest number of whole nodes that does";
         /// Order of parallel dimensions in the rank layout, innermost first.
         rank_order: RankOrder = "rank_order", "tp-cp-ep-dp-pp";

@@ -73,7 +73,9 @@ pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     // The longest prefix that is a number: an `e` may start an exponent or a unit.
     let split = (1..=plain.len()).rev().find(|&i| plain.is_char_boundary(i) && is_number(&plain[..i]));
     let Some(split) = split else {
-        return Err(Problem::new(format!("{} does not start with a number", shown(text))));
+        let unit = units.iter().map(|unit| unit.0).find(|unit| !unit.is_empty()).unwrap_or_default();
+        let problem = Problem::new(format!("{} does not start with a number", shown(text)));
+        return Err(problem.hint(format!("use a number with its unit, such as `4{unit}`")));
     };
     let (number, unit) = plain.split_at(split);
     let unit = unit.trim();

@@ -33,6 +33,7 @@ impl Answer for Balance {
         self.divisions(&mut document);
         self.stages(&mut document);
         framework_flags(&mut document, &self.solved.flags);
+        document.next_step("`railwright search` compares this layout with others");
         document
     }
 
@@ -118,7 +119,7 @@ impl Balance {
                 Column::prose("layers"),
                 Column::numbers("step"),
                 Column::numbers("mean idle"),
-                Column::numbers("slowest / mean"),
+                Column::numbers("slowest vs. mean"),
                 Column::numbers("memory, GiB").expendable(1),
                 Column::numbers("probability").expendable(2),
                 Column::words("fits"),

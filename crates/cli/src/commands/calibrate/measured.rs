@@ -227,8 +227,7 @@ impl Where {
                 }
                 None => "the measurements do not record their device".to_owned(),
             };
-            let hint = "pass the measured cluster, as in `--cluster dgx-h100`; `railwright gpus list` shows \
-                the catalogue";
+            let hint = "pass the measured cluster, as in `--cluster dgx-h100`; `railwright gpus list` shows the catalogue";
             return Err(Problem::new(message).hint(hint).into());
         };
         let cluster = run::cluster(&word)?.resolve()?;

@@ -30,6 +30,13 @@ impl Answer for Calibrated {
             );
             (self.calibration.file.clone(), caption)
         };
+        let time: f64 = self.lines.iter().map(|line| line.measured.get()).sum();
+        if time > 0.0 {
+            let sum = |of: fn(&Line) -> f64| self.lines.iter().map(|l| of(l) * l.measured.get()).sum::<f64>();
+            let [before, after] =
+                [sum(|l| l.error_before), sum(|l| l.error_after)].map(|sum| human::percent(sum / time));
+            document.verdict(format!("mean error {after} with the calibration, {before} without it"));
+        }
         document.spans(vec![Cell::new(subject, Tone::Strong), done.into()]);
         let against = if self.fitted {
             "weighted by time, on the data of the fit".to_owned()
@@ -50,6 +57,7 @@ impl Answer for Calibrated {
             document.heading("Remarks");
             document.blocks.push(crate::printer::document::Block::Bullets(bullets));
         }
+        document.next_step("`railwright estimate --calibration FILE` applies a calibration to a run");
         document
     }
 
@@ -147,7 +155,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
         Column::numbers("time").expendable(1),
         Column::numbers("error before"),
         Column::numbers("error after"),
-        Column::numbers("left out").expendable(1),
+        Column::numbers("held-out error").expendable(1),
     ];
     let rows = lines.iter().map(|line| {
         let sizes = if line.from < line.to {
@@ -184,9 +192,9 @@ fn steps(document: &mut Document, steps: &[StepLine]) {
         Column::words("part"),
         Column::numbers("measured"),
         Column::numbers("before"),
-        Column::numbers("off"),
+        Column::numbers("error before"),
         Column::numbers("after"),
-        Column::numbers("off"),
+        Column::numbers("error after"),
     ];
     let off = |predicted: f64, took: f64| {
         if took > 0.0 {

@@ -200,13 +200,13 @@ impl Answer for Against {
     fn document(&self, terminal: Terminal) -> Document {
         let Self { comparison, titles, .. } = self;
         let mut document = Document::default();
-        document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         let step = &comparison.step_time;
         let relative = step.relative.map_or_else(String::new, |share| format!(": {:+.1}%", share * 100.0));
         document.spans(vec![
             Cell::new(format!("step times {} and {}", time(step.first), time(step.second)), Tone::Strong),
             relative.into(),
         ]);
+        document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         verdicts(&mut document, &self.verdicts);
         document.heading_with("step breakdown", "mean of the shown ranks, largest difference first");
         document.table(super::differences("part", comparison.labels.iter()));
@@ -220,6 +220,7 @@ impl Answer for Against {
             document.heading("warnings");
             document.warnings(&comparison.warnings);
         }
+        document.next_step("`railwright calibrate` fits the prediction to the measurement");
         document
     }
 }
@@ -229,8 +230,7 @@ impl Against {
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",
-            "time per rank by family and phase, largest difference first; below, the longest of each side \
-             with its calls",
+            "time per rank by family and phase, largest difference first; below, the longest of each side with its calls",
         );
         let columns = vec![
             Column::words("operator"),
@@ -245,7 +245,7 @@ impl Against {
         for family in &self.comparison.operators {
             let d = &family.time;
             rows.push(vec![
-                Cell::new(d.name.clone(), Tone::Strong),
+                Cell::new(human::part(&d.name), Tone::Strong),
                 value(d.first),
                 value(d.second),
                 change(d),

@@ -116,9 +116,9 @@ impl Answer for Shown {
             ("all but word embedding", Cell::whole(count.total - count.word_embedding)),
             ("all but embedding and head", Cell::whole(count.total - count.word_embedding - count.head)),
             ("used by one token", Cell::whole(count.active)),
-            ("used by one token, no input embedding", Cell::whole(count.active_without_embedding)),
+            ("used by one token, without input embedding", Cell::whole(count.active_without_embedding)),
             ("word embedding", Cell::whole(count.word_embedding)),
-            ("head of its own", unless_zero(count.head)),
+            ("output head", unless_zero(count.head)),
             ("routed experts", unless_zero(count.routed_experts)),
             ("additional stacks", unless_zero(count.towers)),
             ("multi-token prediction, extra", unless_zero(count.multi_token_prediction)),
@@ -190,7 +190,7 @@ fn layer_kind(document: &mut Document, layer: &Layer, which: &[usize]) {
     document.pairs(vec![
         ("mixer", mixer(&layer.mixer).into()),
         ("feed-forward", feed_forward(&layer.feed_forward).into()),
-        ("norms", format!("{} x {:?}", layer.norms, layer.norm).into()),
+        ("norms", format!("{} x {}", layer.norms, layer.norm.name()).into()),
         ("residual", if layer.parallel_residual { "parallel" } else { "" }.into()),
     ]);
     document.table(weights(&layer.weights));
@@ -288,7 +288,11 @@ fn mixer(of: &Mixer) -> String {
 fn feed_forward(feed_forward: &FeedForward) -> String {
     let mlp = |mlp: &Mlp| {
         let gate = if mlp.gated { "gated " } else { "" };
-        format!("{gate}MLP of inner width {} ({:?})", human::whole(mlp.intermediate_size), mlp.activation)
+        format!(
+            "{gate}MLP of inner width {} ({})",
+            human::whole(mlp.intermediate_size),
+            mlp.activation.name()
+        )
     };
     match feed_forward {
         FeedForward::Dense(dense) => mlp(dense),

@@ -98,8 +98,7 @@ fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
         Cell::new(super::dashed(&text), Tone::Doubtful)
     });
-    let words = "discarded: parts not used in the larger network; links moved: minimum number of today's links to \
-                 reconnect";
+    let words = "discarded: parts not used in the larger network; links moved: minimum number of today's links to reconnect";
     refused.chain((!grown.designs.is_empty()).then(|| Cell::from(words))).collect()
 }
 
@@ -560,7 +559,9 @@ impl Compared {
 
     fn by_devices(&self) -> Table {
         let mut columns = vec![Column::numbers("devices"), Column::words("cheapest")];
-        columns.extend(self.comparison.names.iter().map(|name| Column::numbers(name).expendable(1)));
+        let is_best = |name: &String| self.comparison.by_devices.iter().any(|row| row.name == *name);
+        let column = |name: &String| Column::numbers(name).expendable(if is_best(name) { 1 } else { 2 });
+        columns.extend(self.comparison.names.iter().map(column));
         let rows = self.comparison.by_devices.iter().map(|row| {
             let mut cells = vec![Cell::whole(row.devices), Cell::new(row.name.as_str(), Tone::Name)];
             cells.extend(row.per_device.iter().map(|cost| cost.map_or_else(Cell::default, Cell::dollars)));

@@ -359,10 +359,9 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<(Axes, Vec<String>), Pr
     if let Some(bad) = domains.iter().find(|d| **d == 0 || !machine.devices.is_multiple_of(**d)) {
         let message =
             format!("{} devices are not a multiple of the domain size {bad}", human::whole(machine.devices));
-        return Err(Problem::new(message).in_file("--domains").hint(
-            "use sizes that divide the device \
-            count",
-        ));
+        return Err(Problem::new(message)
+            .in_file("--domains")
+            .hint("use sizes that divide the device count"));
     }
     let kinds = arguments
         .topologies

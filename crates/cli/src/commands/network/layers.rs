@@ -24,7 +24,7 @@ pub(super) fn table(layers: &[LayerLoad]) -> Table {
             Column::numbers("capacity").unit("gb_s").expendable(2),
             Column::numbers("busy").unit("share"),
             Column::numbers("busiest").unit("share"),
-            Column::words("which").expendable(1),
+            Column::words("busiest link").expendable(1),
         ],
         rows: rows.collect(),
     }

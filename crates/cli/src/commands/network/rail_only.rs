@@ -43,7 +43,7 @@ fn status(target: &Target) -> Cell {
         Status::Reproduced if target.claim.kind == Kind::Statement => Cell::new("holds", Tone::Good),
         Status::Reproduced => Cell::new("reproduced", Tone::Good),
         Status::ByConstruction => Cell::new("by construction", Tone::Faint),
-        Status::Variant => Cell::new("by a variant", Tone::Doubtful),
+        Status::Variant => Cell::new("with a variant", Tone::Doubtful),
         Status::NotReproduced => Cell::new("not reproduced", Tone::Bad),
         Status::NotAttempted => Cell::new("not attempted", Tone::Faint),
     }
@@ -154,7 +154,7 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
         Column::numbers("data on rails").unit("s").expendable(3),
         Column::numbers("rail-only").unit("s"),
         Column::numbers("ideal").unit("s"),
-        Column::numbers("silent pairs").unit("share").expendable(2),
+        Column::numbers("pairs without traffic").unit("share").expendable(2),
         Column::numbers("bytes in domain").unit("share").expendable(1),
     ];
     let rows = report.workloads.iter().map(|row| {
@@ -178,8 +178,7 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
     document.paragraph(Cell::new(
         format!(
             "N_M, the best model-parallel degree, is computed in closed form; a numerical search agrees \
-             within {apart:.0e}. The full and the trimmed Clos have the time of rail-only: these models have \
-             no traffic between rails."
+             within {apart:.0e}. The full and the trimmed Clos have the time of rail-only: these models have no traffic between rails."
         ),
         Tone::Faint,
     ));

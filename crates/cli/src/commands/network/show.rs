@@ -285,16 +285,17 @@ impl Shown {
         let rails = match design.rails {
             1 => String::new(),
             // Servers of a larger domain have 4 or 8 NICs, and published systems as many rails.
-            rails if rails > 8 => format!("{rails} (servers with 4 NICs each: --rails 4)"),
+            rails if rails > 8 => format!("{rails}; for servers with 4 NICs, set --rails 4"),
             rails => human::whole(rails),
         };
-        let ratio = oversubscription.iter().map(|o| format!("{}:1", (o * 1000.0).round() / 1000.0));
+        let ratio = oversubscription.iter().zip(["leaves", "spines"]);
+        let ratio = ratio.map(|(o, at)| format!("{}:1 at {at}", (o * 1000.0).round() / 1000.0));
         let has_network = design.fabric != Fabric::None;
         let largest = match design.kind {
             Kind::ScaleUp | Kind::Torus => String::new(),
             // Upper limit of the search for the largest network.
             _ if *room + design.domain.size > MOST_DEVICES => {
-                format!("{} or more", human::several(*room, "device"))
+                format!("at least {}, the limit of the model", human::several(*room, "device"))
             }
             _ => human::several(*room, "device"),
         };
@@ -319,10 +320,10 @@ impl Shown {
             ),
             ("rails", rails.into()),
             ("planes", planes.into()),
-            ("oversubscription", ratio.collect::<Vec<_>>().join(" at leaves, ").into()),
+            ("oversubscription", ratio.collect::<Vec<_>>().join(", ").into()),
             ("routing", one_of(design.routing, design.kind.routings()).into()),
             ("forwarding", forwarding.into()),
-            ("joins at most", largest.into()),
+            ("maximum size", largest.into()),
         ]
     }
 

@@ -116,7 +116,7 @@ impl Answer for OneKind {
         let columns = vec![
             Column::words("key"),
             Column::prose("meaning"),
-            Column::prose("without it").expendable(1),
+            Column::prose("default").expendable(1),
             Column::prose("expects").expendable(2),
         ];
         document.table(Table { columns, rows: rows.collect() });

@@ -39,6 +39,7 @@ pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) ->
     stages(page, &mut document);
     steps(page, limit, &mut document);
     shares(page, &mut document);
+    document.next_step("`railwright profile` with the same traces lists causes and remedies");
     document
 }
 
@@ -55,6 +56,9 @@ fn head(page: &PipelinePage, document: &mut Document) {
         let _ = write!(summary, ", {} replicas", shape.data_parallel);
     }
     let _ = write!(summary, ", {} step{}", page.steps.len(), if page.steps.len() == 1 { "" } else { "s" });
+    if let Some(worst) = page.verdicts.iter().max_by_key(|verdict| verdict.cost) {
+        document.verdict(worst.message.as_str());
+    }
     document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {summary}").into()]);
     let slow = &page.what_if.slowdown;
     let off = page.replay_error as f64 / page.median_step.max(1) as f64;
@@ -405,13 +409,11 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         "slowdown by passes",
         match &page.bounds_only {
             None => {
-                "saved: mean time per step with these passes ideal; alone: slowdown with everything else \
-                 ideal"
+                "saved: mean time per step with these passes ideal; alone: slowdown with everything else ideal"
                     .to_owned()
             }
             Some(reason) => format!(
-                "saved: upper bound of the mean time per step with these passes ideal, \
-                because {reason}"
+                "saved: upper bound of the mean time per step with these passes ideal, because {reason}"
             ),
         },
     );
@@ -439,8 +441,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     if let Some(correlation) = what_if.micro_batch_correlation {
         document.paragraph(Cell::new(
             format!(
-                "forward and backward times of the same micro-batch: correlation {correlation:.2}, spread {} \
-                 of a pass",
+                "forward and backward times of the same micro-batch: correlation {correlation:.2}, spread {} of a pass",
                 human::percent(what_if.micro_batch_spread)
             ),
             Tone::Faint,

@@ -98,8 +98,7 @@ impl Answer for Shown {
         ]);
         document.heading_with(
             "Names",
-            "share of the range, multiplied by the rows that can be busy at the \
-            same time",
+            "share of the range, multiplied by the rows that can be busy at the same time",
         );
         let columns = vec![
             Column::words("name"),

@@ -19,7 +19,7 @@ const SMALLEST_NODE: f64 = 0.005;
 const SHORT: [&str; 7] = ["MFU", "compute", "comm.", "copies", "bubble", "host", "other"];
 
 fn bar(depth: usize, part: &Part, tone: Tone) -> Bar {
-    Bar { depth, label: part.name.clone(), value: time(part.mean), share: part.share, tone }
+    Bar { depth, label: human::part(&part.name), value: time(part.mean), share: part.share, tone }
 }
 
 /// The start of a name that is too long.
@@ -52,7 +52,7 @@ impl Shown {
             .hardware
             .iter()
             .filter(|part| part.share >= SMALLEST)
-            .map(|part| format!("{} {}", part.name, human::percent(part.share)))
+            .map(|part| format!("{} {}", human::part(&part.name), human::percent(part.share)))
             .collect();
         let phases: Vec<String> = report
             .phases
@@ -217,7 +217,7 @@ impl Shown {
         let rows = self.report.spreads.iter().map(|spread| {
             let worst: Vec<String> = spread.worst.iter().map(u32::to_string).collect();
             vec![
-                Cell::from(spread.label.name()),
+                Cell::from(human::part(&spread.label.name())),
                 time_cell(spread.least),
                 time_cell(spread.median),
                 time_cell(spread.most),
@@ -244,7 +244,7 @@ impl Shown {
             }
             let label = match node.level {
                 Level::Kernel => cut(&node.name, room.saturating_sub(2 * depth), terminal),
-                _ => node.name.replace('_', " "),
+                _ => human::part(&node.name).replace('_', " "),
             };
             let tone = if depth == 1 { Tone::Strong } else { Tone::Plain };
             bars.push(Bar { depth, label, value: time(mean), share: mean / step, tone });

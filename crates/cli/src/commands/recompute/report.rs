@@ -38,6 +38,7 @@ impl Answer for Recompute {
         self.memory(&mut document);
         self.stages(&mut document);
         framework_flags(&mut document, &self.solved.flags);
+        document.next_step("`railwright search` compares this layout with others");
         document
     }
 
@@ -59,8 +60,7 @@ impl Recompute {
             document.spans(vec![
                 Cell::new("nothing fits", Tone::Bad),
                 format!(
-                    ": with full recompute, the fullest stage uses {} of {}; limit for {} fit probability: \
-                     {}",
+                    ": with full recompute, the fullest stage uses {} of {}; limit for {} fit probability: {}",
                     human::bytes(full.memory),
                     human::bytes(*device_memory),
                     human::percent(self.solved.answer.probability),

@@ -29,12 +29,13 @@ impl Answer for Answered {
 
     fn document(&self, terminal: Terminal) -> Document {
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         if !self.is_complete {
             document
                 .paragraph(Cell::new("stopped early: best of the layouts searched so far", Tone::Doubtful));
         }
         self.head(&mut document);
+        let title = Block::Paragraph(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        document.blocks.insert(1, title);
         if let Some(freed) = &self.freed {
             document.paragraph(Cell::new(freed.as_str(), Tone::Faint));
         }
@@ -75,9 +76,9 @@ impl Answer for Answered {
             }
             document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
-            document.paragraph(Cell::new(self.export_hint(), Tone::Faint));
+            self.measure_next(&mut document);
+            document.next_step(self.export_hint());
         }
-        self.measure_next(&mut document);
         document
     }
 
@@ -215,8 +216,7 @@ impl Answered {
             |goal: Objective| matches!(goal, Objective::Time | Objective::Dollars | Objective::Devices);
         match (self.pareto, self.objective) {
             (Some((first, second)), _) if follows(first) && follows(second) => Some(
-                "time and cost have the same order on one cluster size: compare several with --gpus or \
-                 --cluster",
+                "time and cost have the same order on one cluster size: compare several with --gpus or --cluster",
             ),
             (None, Objective::Devices) => {
                 Some("only one number of devices was compared: pass several with --gpus")
@@ -462,8 +462,7 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
             "none of {}{}",
             counted_as(nothing.tried as u64, "remedy that was tried", "remedies that were tried"),
             if nothing.is_complete {
-                ": full sharding, offload, up to 64 times the devices; use a smaller model, shorter sequences \
-                 or devices with more memory"
+                ": full sharding, offload, up to 64 times the devices; use a smaller model, shorter sequences or devices with more memory"
             } else {
                 "; the others were not tried, because the search was stopped"
             }

@@ -383,8 +383,7 @@ fn schemas() -> Value {
             "properties": {
                 "name": { "type": "string", "description": "Path below those passed at the start" },
                 "folder": { "type": "string" },
-                "paths": { "type": "array", "items": { "type": "string" }, "description": "Value for the \
-                    argument `paths` of a command" },
+                "paths": { "type": "array", "items": { "type": "string" }, "description": "Value for the argument `paths` of a command" },
                 "format": { "type": "string" },
                 "ranks": count(),
                 "files": { "type": "integer" },
@@ -420,8 +419,7 @@ fn headers() -> Value {
             "schema": { "enum": ["yes", "no", "at-risk", "cannot-tell", "interrupted"] },
         },
         "Notes": {
-            "description": "Messages of the command, such as files that could not be read: a JSON list of \
-                strings, percent-encoded",
+            "description": "Messages of the command, such as files that could not be read: a JSON list of strings, percent-encoded",
             "schema": { "type": "string" },
         },
         "Command": {

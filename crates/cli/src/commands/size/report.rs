@@ -47,8 +47,9 @@ impl Answer for Answered {
             self.remarks(&mut document);
         }
         if let Some(command) = &self.command {
-            document.heading("chosen layout");
-            document.paragraph(Cell::new(command.as_str(), Tone::Name));
+            document.next_step(format!("`{command}`"));
+        } else {
+            document.next_step("`--deadline TIME` or `--budget DOLLARS` selects a size");
         }
         document
     }

@@ -356,8 +356,7 @@ impl Tuned {
         if let Some(level) = &self.level {
             document.paragraph(
                 format!(
-                    "{} measured: runs take {:.2} times the prediction, with {} deviation of {:.0}% per \
-                     layout",
+                    "{} measured: runs take {:.2} times the prediction, with {} deviation of {:.0}% per layout",
                     if level.layouts == 1 {
                         "1 layout".to_owned()
                     } else {

@@ -43,8 +43,7 @@ impl Answer for Judged {
         document.heading_with(
             "regret of the predicted choice, by source",
             format!(
-                "{} sweeps of {} layouts; regret: measured time of the layout predicted fastest over the \
-                 fastest measured time, minus 1",
+                "{} sweeps of {} layouts; regret: measured time of the layout predicted fastest over the fastest measured time, minus 1",
                 human::whole(overall.sweeps as u64),
                 human::whole(overall.layouts as u64)
             ),

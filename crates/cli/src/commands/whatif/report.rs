@@ -258,8 +258,8 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "{} pairs of measured runs differ only in the {}; fitted without their publication, the ratio \
-                 has an error of {} (median), and at most {} in nine of ten",
+                "{} pairs of measured runs differ only in the {}. Held out of the fit, their ratio has a median \
+                 error of {} and a 90th percentile of {}",
                 evidence.pairs,
                 evidence.what,
                 human::percent(evidence.median),

@@ -14,7 +14,9 @@ pub(super) fn feed_forward(stack: &Stack<'_>, name: &str) -> Result<FeedForwardS
         }
         "moe" => Ok(FeedForwardShape::Experts(experts(stack)?)),
         "none" => Ok(FeedForwardShape::None),
-        other => Err(Problem::new(format!("unknown feed-forward `{other}`")).hint("known: mlp, moe, none")),
+        other => {
+            Err(Problem::new(format!("unknown feed-forward `{other}`")).hint("use one of mlp, moe, none"))
+        }
     }
 }
 

@@ -142,7 +142,7 @@ impl<'a> Stack<'a> {
             "bare" => Ok(NormShape { scale: false, bias: false, ..NormShape::LAYER }),
             "bare_rms" => Ok(NormShape { scale: false, bias: false, ..NormShape::RMS }),
             other => Err(Problem::new(format!("unknown norm `{other}`"))
-                .hint("known: rms, layer, scale, bare, bare_rms")),
+                .hint("use one of rms, layer, scale, bare, bare_rms")),
         }
     }
 

@@ -260,7 +260,8 @@ fn activation(fields: &Fields<'_>, default: Activation) -> Result<Activation, Pr
                 other => {
                     let shown: String = other.chars().take(40).collect();
                     let problem = Problem::new(format!("unknown activation `{shown}`"));
-                    Err(fields.locate(problem.hint("known: silu, gelu and its variants, relu, relu2"), name))
+                    Err(fields
+                        .locate(problem.hint("use one of silu, gelu and its variants, relu, relu2"), name))
                 }
             };
         }

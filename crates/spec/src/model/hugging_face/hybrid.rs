@@ -73,7 +73,7 @@ fn pattern(source: &Source<'_>, layers: u64) -> Result<Vec<char>, Problem> {
             "moe" => Ok('E'),
             _ => Err(fields.locate(
                 Problem::new(format!("unknown layer type `{}`", name.chars().take(40).collect::<String>()))
-                    .hint("known: mamba, attention, mlp, moe"),
+                    .hint("use one of mamba, attention, mlp, moe"),
                 "layers_block_type",
             )),
         });
@@ -86,9 +86,7 @@ fn pattern(source: &Source<'_>, layers: u64) -> Result<Vec<char>, Problem> {
     };
     if let Some(kind) = pattern.iter().find(|kind| !"M*-E".contains(**kind)) {
         let problem = Problem::new(format!("unknown layer `{kind}`"));
-        return Err(
-            fields.locate(problem.hint("known: M (Mamba 2), * (attention), - (MLP), E (experts)"), key)
-        );
+        return Err(fields.locate(problem.hint("use M (Mamba 2), * (attention), - (MLP), E (experts)"), key));
     }
     if pattern.len() as u64 != layers {
         let problem = Problem::new(format!("{} entries for {layers} layers", pattern.len()));

@@ -181,7 +181,7 @@ fn remarks(curve: &Curve) -> Vec<Cell> {
         Cell::from(
             "closed form: same ranks and NICs, no contention, with its fastest algorithm and protocol",
         ),
-        Cell::from("slowdown: bandwidth time on the topology over that at full NIC speed; latency excluded"),
+        Cell::from("slowdown: bandwidth time on the topology relative to full NIC speed, without latency"),
         Cell::from("links: directed; busy: share of the collective's bandwidth time needed at full rate"),
     ];
     let open = curve.points.iter().rev().find_map(|point| point.unmeasured.map(|bounds| (point, bounds)));

@@ -33,6 +33,9 @@ impl Answer for Answered {
     fn document(&self, _: Terminal) -> Document {
         let rows = &self.codesign.rows;
         let mut document = Document::default();
+        if let Some(verdict) = self.judgement().into_iter().next() {
+            document.spans(vec![verdict]);
+        }
         let fronts = rows.iter().filter(|row| row.on_front).count();
         document.heading_with(
             self.title.clone(),
@@ -148,7 +151,7 @@ impl Answered {
             Column::numbers("per GPU").unit("usd").expendable(5),
             Column::numbers("power").unit("w").expendable(2),
             Column::numbers("per M tokens").unit("usd").expendable(1),
-            Column::numbers("simulated per M tokens").unit("usd"),
+            Column::numbers("simulated cost per M tokens").unit("usd"),
             Column::prose("plan").expendable(3),
         ];
         // A network off the front is never shown without a mark.
@@ -224,8 +227,7 @@ impl Answered {
             [] => return Vec::new(),
             [winner] => Cell::new(
                 format!(
-                    "{among}lowest simulated cost per token: {} (devices, network and electricity over {} \
-                     years)",
+                    "{among}lowest simulated cost per token: {} (devices, network and electricity over {} years)",
                     named(winner),
                     self.years
                 ),
@@ -257,7 +259,7 @@ impl Answered {
         let mut remarks = vec![
             verdict,
             Cell::from(format!(
-                "{} networks were simulated with routing {} (`--network routing=...` to change it); intervals: {} of the network's part of the step{wider}",
+                "{} networks were simulated with routing {} (`--network routing=...` to change it); interval: plus or minus {} of the network's part of the step{wider}",
                 routings.len(),
                 distinct.join(", "),
                 percent(MISSED)
@@ -273,9 +275,11 @@ impl Answered {
         {
             let by = (cost(best) / cost(reference) - 1.0) * 100.0;
             remarks.push(Cell::from(format!(
-                "reference: {}; {} costs {by:+.1}% per token and {} {} for the network",
+                "reference: {}; {} costs {:.1}% {} per token and {} {} for the network",
                 named(reference),
                 named(best),
+                by.abs(),
+                if by > 0.0 { "more" } else { "less" },
                 human::dollars(Dollars::new((reference.dollars - best.dollars).get().abs())),
                 if reference.dollars < best.dollars { "more" } else { "less" }
             )));
@@ -311,7 +315,7 @@ impl Answered {
             };
             remarks.push(Cell::new(what, Tone::Doubtful));
         }
-        remarks.extend(self.judgement());
+        remarks.extend(self.judgement().into_iter().skip(1));
         remarks.extend(self.without_step());
         remarks.push(Cell::from(format!("devices: {}", self.device_price)));
         let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
@@ -330,8 +334,7 @@ impl Answered {
             let where_none =
                 if has_simulated { "; in closed form where none of a size is simulated" } else { "" };
             remarks.push(Cell::from(format!(
-                "fronts are within a domain size: {others} of that size is at least as good in \
-                 {axes}{where_none}"
+                "fronts are within a domain size: {others} of that size is at least as good in {axes}{where_none}"
             )));
         } else {
             remarks.push(Cell::from(format!(

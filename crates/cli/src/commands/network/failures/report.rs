@@ -66,6 +66,12 @@ impl Answer for Answered {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        let lost = |one: &&Failing| one.expectation.lost_share;
+        if let Some(least) = self.list.iter().min_by(|a, b| lost(a).total_cmp(&lost(b))) {
+            let (name, share) = (&least.design.name, human::percent(lost(&least)));
+            let least = if self.list.len() > 1 { "least loss: " } else { "" };
+            document.verdict(format!("{least}failures cost {share} of the GPU-hours of {name}"));
+        }
         if let [one] = self.list.as_slice() {
             document.pairs(expected(one));
         }
@@ -89,6 +95,7 @@ impl Answer for Answered {
             document.table(classes(failing));
         }
         document.blocks.push(Block::Bullets(self.remarks()));
+        document.next_step("`railwright network cost` compares the prices of designs");
         document
     }
 }
@@ -201,7 +208,7 @@ fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
 fn classes(failing: &Failing) -> Table {
     let columns = vec![
         Column::words("part"),
-        Column::numbers("there are").expendable(5),
+        Column::numbers("count").expendable(5),
         Column::numbers("cut off").expendable(1),
         Column::numbers("stranded").expendable(3),
         Column::numbers("slowed").expendable(7),
@@ -209,7 +216,7 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("neighbour").expendable(8),
         Column::numbers("kept spread").expendable(2),
         Column::numbers("step"),
-        Column::numbers("fail a month"),
+        Column::numbers("failures/month"),
         Column::words("action"),
         Column::numbers("GPU-hours per failure").expendable(4),
         Column::numbers("GPU-hours/month"),
@@ -246,8 +253,9 @@ fn classes(failing: &Failing) -> Table {
 
 fn then(loss: &ClassLoss) -> String {
     match loss.response {
-        Response::GoWithout => format!("go without {}", human::whole(loss.class.touched)),
-        Response::RunOn if loss.interrupts => "restart, run on".to_owned(),
+        Response::GoWithout => format!("drop {}", human::whole(loss.class.touched)),
+        Response::RunOn if loss.interrupts => "restart, continue".to_owned(),
+        Response::RunOn => "continue".to_owned(),
         other => words(other).replace('-', " "),
     }
 }
@@ -312,13 +320,11 @@ impl Answered {
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = vec![
             Cell::from(
-                "cut off: devices with a disconnected NIC; stranded: not reachable through their domain \
-                 either, so the step cannot finish",
+                "cut off: devices with a disconnected NIC; stranded: not reachable through their domain either, so the step cannot finish",
             ),
             Cell::from(
                 "kept: network bandwidth left to the most affected device with its own NIC (alone), with a \
-                 NIC shared with one neighbour (neighbour), or with the remaining NICs of its domain \
-                 (spread)",
+                 NIC shared with one neighbour (neighbour), or with the remaining NICs of its domain (spread)",
             ),
         ];
         for failing in &self.list {

@@ -124,7 +124,7 @@ fn changes(simulation: &Simulation) -> Table {
         columns: vec![
             Column::words("with"),
             Column::numbers("step").unit("s"),
-            Column::numbers("costs").unit("s"),
+            Column::numbers("added time").unit("s"),
         ],
         rows: std::iter::once(first).chain(rest).collect(),
     }
@@ -147,7 +147,7 @@ fn dimensions(simulation: &Simulation) -> Table {
         columns: vec![
             Column::words("dimension"),
             Column::numbers("stage").expendable(2),
-            Column::numbers("exchanges").expendable(3),
+            Column::numbers("operations").expendable(3),
             Column::numbers("closed form").unit("s"),
             Column::numbers("alone").unit("s").expendable(1),
             Column::numbers("in the step").unit("s"),
@@ -160,8 +160,7 @@ fn dimensions(simulation: &Simulation) -> Table {
 fn remarks(simulation: &Simulation) -> Vec<Cell> {
     let mut remarks = vec![
         Cell::from(
-            "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: each \
-             kind without the others",
+            "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: each kind without the others",
         ),
         Cell::from(
             "links: directed; busy: share of the step time needed at full rate, for traffic of this run only",

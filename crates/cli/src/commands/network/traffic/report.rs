@@ -117,6 +117,8 @@ impl Answer for Sums {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        let stays = human::percent(self.summary.inside_share);
+        document.verdict(format!("{} per step, {stays} within scale-up domains", amount(self.summary.sent)));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
         document.pairs(head(&self.summary, self.design.as_ref().map(|design| design.name.as_str())));
@@ -129,9 +131,9 @@ impl Answer for Sums {
         }
         match &self.view {
             View::Kind => {
-                document.heading_with("exchanges", "bytes sent by all ranks per step");
+                document.heading_with("operations", "bytes sent by all ranks per step");
                 document.table(exchanges(&self.summary));
-                document.heading_with("dimensions", "the same by parallel dimension");
+                document.heading_with("dimensions", "bytes sent by parallel dimension");
                 document.table(dimensions(&self.summary));
             }
             View::Pair => {
@@ -166,6 +168,7 @@ impl Answer for Sums {
                 }
             }
         }
+        document.next_step("`railwright network simulate` adds the congestion of this traffic");
         document
     }
 
@@ -254,7 +257,7 @@ fn head(summary: &Summary, design: Option<&str>) -> Vec<(&'static str, Cell)> {
             format!("{}, {} by each rank", amount(summary.sent), amount(summary.sent_per_rank)).into(),
         ),
         ("stays in domains", human::percent(summary.inside_share).into()),
-        ("silent pairs", fine_percent(summary.silent_share).into()),
+        ("pairs without traffic", fine_percent(summary.silent_share).into()),
     ]
 }
 
@@ -420,7 +423,7 @@ fn squares_table(squares: &Squares) -> Table {
 fn links(rows: &[LinkRow], graph: &Graph) -> Table {
     let columns = vec![
         Column::words("layer"),
-        Column::words("way"),
+        Column::words("direction"),
         Column::numbers("links"),
         Column::numbers("used").expendable(3),
         Column::numbers("carry").unit("bytes"),
