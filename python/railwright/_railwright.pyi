@@ -203,7 +203,7 @@ class Settings(TypedDict, total=False):
     zero: _Word
     """Data-parallel sharding (ZeRO stage, FSDP or HSDP)."""
     segment: _Word
-    """GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses the whole domain."""
+    """GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack, or `whole`."""
     rank_order: _Word
     """Order of parallel dimensions in the rank layout, innermost first."""
     micro_batch: int

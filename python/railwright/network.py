@@ -103,9 +103,9 @@ def show(
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
         whole number, 0 or more. [default: 64].
-    spine_radix: Radix of spines, counted as `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more. [default:
-        radix].
-    core_radix: Radix of cores, counted as `radix`. Expects a whole number, 0 or more. [default: spine_radix].
+    spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
+        [default: radix].
+    core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
@@ -132,7 +132,7 @@ def show(
         (radix + 1) / 4; radix / 2].
     spines_per_group: Spines per dragonfly-plus group. Expects a whole number, 0 or more. [default: radix / 2].
     dimensions: Torus size: devices along each dimension. Expects a list of whole numbers. [default: three, as even as possible].
-    cube: Edge length of torus cubes with copper links. Expects a whole number, 0 or more. [default: none].
+    cube: Edge length of torus cubes with copper links, in devices. Expects a whole number, 0 or more. [default: none].
     routing: Routing among equal-length paths. Expects one of `ecmp`, `spray`, `static`, `valiant`, `adaptive`. [default: spray, or
         adaptive for dragonflies].
     channels: NCCL channels per connection; each has its own route (`NCCL_NCHANNELS_PER_NET_PEER`). Expects a whole number, 0 or
@@ -142,8 +142,8 @@ def show(
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
-        separate or rail-optimized, else none].
+    forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
+        `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
@@ -234,9 +234,9 @@ def cost(
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
         whole number, 0 or more. [default: 64].
-    spine_radix: Radix of spines, counted as `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more. [default:
-        radix].
-    core_radix: Radix of cores, counted as `radix`. Expects a whole number, 0 or more. [default: spine_radix].
+    spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
+        [default: radix].
+    core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
@@ -263,7 +263,7 @@ def cost(
         (radix + 1) / 4; radix / 2].
     spines_per_group: Spines per dragonfly-plus group. Expects a whole number, 0 or more. [default: radix / 2].
     dimensions: Torus size: devices along each dimension. Expects a list of whole numbers. [default: three, as even as possible].
-    cube: Edge length of torus cubes with copper links. Expects a whole number, 0 or more. [default: none].
+    cube: Edge length of torus cubes with copper links, in devices. Expects a whole number, 0 or more. [default: none].
     routing: Routing among equal-length paths. Expects one of `ecmp`, `spray`, `static`, `valiant`, `adaptive`. [default: spray, or
         adaptive for dragonflies].
     channels: NCCL channels per connection; each has its own route (`NCCL_NCHANNELS_PER_NET_PEER`). Expects a whole number, 0 or
@@ -273,8 +273,8 @@ def cost(
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
-        separate or rail-optimized, else none].
+    forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
+        `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
@@ -373,9 +373,9 @@ def failures(
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
         whole number, 0 or more. [default: 64].
-    spine_radix: Radix of spines, counted as `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more. [default:
-        radix].
-    core_radix: Radix of cores, counted as `radix`. Expects a whole number, 0 or more. [default: spine_radix].
+    spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
+        [default: radix].
+    core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
@@ -402,7 +402,7 @@ def failures(
         (radix + 1) / 4; radix / 2].
     spines_per_group: Spines per dragonfly-plus group. Expects a whole number, 0 or more. [default: radix / 2].
     dimensions: Torus size: devices along each dimension. Expects a list of whole numbers. [default: three, as even as possible].
-    cube: Edge length of torus cubes with copper links. Expects a whole number, 0 or more. [default: none].
+    cube: Edge length of torus cubes with copper links, in devices. Expects a whole number, 0 or more. [default: none].
     routing: Routing among equal-length paths. Expects one of `ecmp`, `spray`, `static`, `valiant`, `adaptive`. [default: spray, or
         adaptive for dragonflies].
     channels: NCCL channels per connection; each has its own route (`NCCL_NCHANNELS_PER_NET_PEER`). Expects a whole number, 0 or
@@ -412,8 +412,8 @@ def failures(
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
-        separate or rail-optimized, else none].
+    forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
+        `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
@@ -428,7 +428,8 @@ def failures(
     run: Run file: compute slowdowns from its step at reduced bandwidth.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     interruption_hours: Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278].
-    recovery: Rerouting after a device loses its network: none, one neighbour, or spread over its domain (default: spread).
+    recovery: Traffic of a device without network: `alone` (lost), over one `neighbour`, or `spread` over its domain (default:
+        spread).
     rates: Override catalogue failure rates with a table (repeatable).
     fail: Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable).
     samples: Number of failure states to sample [default: 10,000 if --fail selects parts at random].
@@ -606,7 +607,7 @@ def simulate(
         dragonflies].
     seeds: Number of hash seeds; reports the median and the 90th percentile of the step time (`ecmp` routing).
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
-    recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
+    recovery: Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain (default: spread).
     background: Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`).
     loads: Write the load of links over the step: CSV, or a chart if the name ends in `.svg`.
     output: Write to a file; its suffix sets the format.
@@ -655,7 +656,7 @@ def collective(
         dragonflies].
     seeds: Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1].
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
-    recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
+    recovery: Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain (default: spread).
     svg: Output the bus bandwidth over message size as an SVG chart.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].

@@ -65,7 +65,7 @@ fn headers_of_tables_have_units() {
         (&format!("simulate {run}"), "with,step_s,added_time_s"),
         (
             &format!("traffic {run} --by link"),
-            "layer,way,links,used,carry_bytes,mean_bytes,most_bytes,busy_s,busiest",
+            "layer,direction,links,used,carry_bytes,mean_bytes,most_bytes,busy_s,busiest",
         ),
         (
             "cost --designs clos --gpus 1024",
