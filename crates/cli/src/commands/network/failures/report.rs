@@ -256,7 +256,7 @@ fn then(loss: &ClassLoss) -> String {
         Response::GoWithout => format!("drop {}", human::whole(loss.class.touched)),
         Response::RunOn if loss.interrupts => "restart, continue".to_owned(),
         Response::RunOn => "continue".to_owned(),
-        other => words(other).replace('-', " "),
+        Response::Wait => "wait".to_owned(),
     }
 }
 
