@@ -161,7 +161,7 @@ fn fused_kernels_of_the_dispatch_are_read() {
 fn a_loss_that_is_fused_with_the_head_is_a_feature() {
     let text = "model_name_or_path: Qwen/Qwen2.5-7B\ntorch_dtype: bfloat16\nbf16: true\nmax_length: 4096\n\
         per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\nuse_liger_kernel: true\n";
-    check(text, &[("plan.software", "\"transformers-2026+fused-loss\"")]);
+    check(text, &[("plan.software", "\"transformers-2026+fused-loss+fused-layers\"")]);
     check(&text.replace("kernel: true", "kernel: false"), &[("plan.software", "\"transformers-2026\"")]);
     let axolotl = "base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 1\nsequence_len: 4096\ncut_cross_entropy: true\nbf16: true\n";
     check(axolotl, &[("plan.software", "\"transformers-2026+fused-loss\"")]);

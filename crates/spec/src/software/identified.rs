@@ -146,7 +146,7 @@ mod tests {
     fn features_are_read_from_both_texts() {
         assert_eq!(id("NeMo", "HybridEP dispatcher", "Hopper"), "megatron-core-2024+fused-dispatch");
         assert_eq!(id("NeMo, CUDA graphs", "", "Hopper"), "megatron-core-2024+cuda-graphs");
-        assert_eq!(id("NeMo", "no CUDA graphs", "Hopper"), "megatron-core-2024");
+        assert_eq!(id("NeMo", "no CUDA graphs", "Hopper"), "megatron-core-2024+no-cuda-graphs");
     }
 
     #[test]
