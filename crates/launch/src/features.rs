@@ -3,6 +3,7 @@
 //! Responsible for: the names that trainers have for them. Excludes their effects, which the catalogue of software has.
 
 use crate::RemarkKind;
+use crate::document::{Data, Entry};
 use crate::fields::Fields;
 
 /// Feature of a loss in a few chunks.
@@ -40,6 +41,23 @@ pub(crate) fn switches(fields: &mut Fields<'_>) {
         if fields.document.has(path) && fields.flag(path) == Some(true) {
             add(fields, FUSED_LAYERS, path);
         }
+    }
+}
+
+/// Reads what trainers on Hugging Face's models name elsewhere, after the software is known: a plugin, or the name of a loss.
+pub(crate) fn trainers(fields: &mut Fields<'_>) {
+    // Axolotl's plugin is on by itself.
+    let path = "plugins";
+    let is_cut = |entry: &Entry| entry.data.names().iter().any(|name| name.contains("CutCrossEntropy"));
+    if fields.document.get(path).is_some_and(is_cut) && fields.flag("cut_cross_entropy") != Some(false) {
+        fields.take(path);
+        add(fields, FUSED, path);
+    }
+    // TRL's losses have names, and may be a list.
+    let path = "loss_type";
+    let is_chunked = |entry: &Entry| matches!(&entry.data, Data::Text(name) if name.contains("chunked"));
+    if fields.document.get(path).is_some_and(is_chunked) {
+        loss(fields, path);
     }
 }
 

@@ -571,21 +571,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     features::switches(fields);
-    // Axolotl's plugin is on by itself.
-    let path = "plugins";
-    let is_cut =
-        |entry: &document::Entry| entry.data.names().iter().any(|name| name.contains("CutCrossEntropy"));
-    if fields.document.get(path).is_some_and(is_cut) && fields.flag("cut_cross_entropy") != Some(false) {
-        fields.take(path);
-        features::add(fields, features::FUSED, path);
-    }
-    // TRL's losses have names, and may be a list.
-    let path = "loss_type";
-    let is_chunked =
-        |entry: &document::Entry| matches!(&entry.data, Data::Text(name) if name.contains("chunked"));
-    if fields.document.get(path).is_some_and(is_chunked) {
-        features::loss(fields, path);
-    }
+    features::trainers(fields);
 }
 
 fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
