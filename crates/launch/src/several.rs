@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 const OTHER: &[&str] = &[
     "eval",
     "infer",
-    "generat",
+    "generate",
+    "generation",
     "export",
     "convert",
     "merge",
