@@ -181,6 +181,9 @@ pub struct Software {
     /// Number format of gradients during reduction; absent: fp32. `bf16` represents the 16-bit format of the run.
     #[serde(default)]
     pub gradient_reduce: Option<DataType>,
+    /// Features that the generation has without their names in a stack.
+    #[serde(default)]
+    pub includes: Vec<String>,
     /// True if recipes of the generation use dropout.
     pub dropout: bool,
     /// True if tensor parallelism shards experts by default.

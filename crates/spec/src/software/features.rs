@@ -26,6 +26,9 @@ pub struct Feature {
     /// Lowercase phrases that exclude it.
     #[serde(default)]
     pub unless: Vec<String>,
+    /// Name of a choice, of whose features a stack has one at most. The others are then no alternatives.
+    #[serde(default)]
+    pub choice: Option<String>,
     /// True if only runs of a certain purpose have it, such as reinforcement learning. Other runs then do not have it as an alternative.
     #[serde(default)]
     pub situational: bool,
@@ -97,7 +100,14 @@ impl Software {
     pub fn may_have(&self, feature: &Feature, architecture: &str) -> bool {
         let is_offered = feature.id != FUSED_DISPATCH || self.offers.fused_dispatch;
         let is_of_framework = feature.frameworks.is_empty() || feature.frameworks.contains(&self.framework);
-        is_offered && is_of_framework && !feature.situational && feature.runs_on(architecture)
+        let is_open = !self.includes.contains(&feature.id) && !self.has_chosen(feature);
+        is_offered && is_of_framework && is_open && !feature.situational && feature.runs_on(architecture)
+    }
+
+    /// True if the stack names another feature of the same choice.
+    fn has_chosen(&self, feature: &Feature) -> bool {
+        let other = |id: &str| self::feature(id).is_some_and(|own| own.choice == feature.choice);
+        feature.choice.is_some() && features_of(&self.id).any(other)
     }
 
     /// Same stack with fused token dispatch; `None` if it already has it or does not offer it, or if the architecture does not support it.
@@ -256,6 +266,24 @@ mod tests {
         }
         let plain = by_id("megatron-core-2025").expect("known").host_us_per_expert_layer;
         assert_eq!(host("megatron-core-2025+no-cuda-graphs"), plain);
+    }
+
+    /// Without this, a script that named full graphs had partial ones as an alternative, and early 2026 those that it already has.
+    #[test]
+    fn graphs_are_a_choice() {
+        let open = |id: &str| {
+            let stack = by_id(id).expect("known");
+            let is_open = |name: &&str| stack.may_have(feature(name).expect("a feature"), "Hopper");
+            ["cuda-graphs", "partial-cuda-graphs", "no-cuda-graphs"]
+                .into_iter()
+                .filter(is_open)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(open("megatron-core-2025"), ["cuda-graphs", "partial-cuda-graphs"]);
+        assert_eq!(open("megatron-core-2026"), ["cuda-graphs", "no-cuda-graphs"]);
+        assert_eq!(open("megatron-core-2026-06"), ["partial-cuda-graphs", "no-cuda-graphs"]);
+        assert!(open("megatron-core-2025+cuda-graphs").is_empty());
+        assert!(open("megatron-core-2026-06+fused-dispatch+no-cuda-graphs").is_empty());
     }
 
     /// Without this, Liger was a loss alone, and Qwen3 0.6B on H100 was predicted 147% too slow.
