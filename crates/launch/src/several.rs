@@ -97,6 +97,14 @@ fn distinct(script: &Script) -> Vec<&Command> {
     found
 }
 
+/// Tests whether a program's name has a word of one that trains nothing, and none of a training: `latest_train.py` trains.
+fn is_other(name: &str) -> bool {
+    let has = |parts: &[&str]| {
+        name.split(|c: char| !c.is_alphanumeric()).any(|word| parts.iter().any(|part| word.starts_with(part)))
+    };
+    has(&["tokeniz"]) || (has(OTHER) && !has(&["train", "pretrain", "finetune", "sft"]))
+}
+
 /// Tests whether a command starts a training.
 fn trains(command: &Command) -> bool {
     let words = &command.words;
@@ -105,7 +113,7 @@ fn trains(command: &Command) -> bool {
         return false;
     }
     let name = started::program(command).map(str::to_ascii_lowercase);
-    if name.as_ref().is_some_and(|name| OTHER.iter().any(|part| name.contains(part))) {
+    if name.as_ref().is_some_and(|name| is_other(name)) {
         return false;
     }
     trainers::starts(words) || megatron::starts(words) || started::trains(command)

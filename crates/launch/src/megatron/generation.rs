@@ -57,7 +57,9 @@ pub(crate) fn read(f: &mut Filler<'_>) {
         let word = source.split([' ', '=']).next().unwrap_or_default();
         !word.starts_with("--") || flags::by_spelling(word).is_none_or(|flag| flag.name == name)
     };
-    let seen = f.arguments.iter().filter(|(name, argument)| is_own(name, &argument.source));
+    // Graphs that are off are those of every release.
+    let is_off = |name: &str| name == "cuda_graph_impl" && f.arguments.word(name) == Some("none");
+    let seen = f.arguments.iter().filter(|(name, argument)| is_own(name, &argument.source) && !is_off(name));
     let seen = seen.filter_map(|(name, _)| flags::by_name(name)).filter(is_dated);
     let seen: Vec<flags::Flag> = seen.collect();
     let is_telling = seen.iter().any(|flag| !KEPT.contains(&flag.name));

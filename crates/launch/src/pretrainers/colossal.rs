@@ -178,8 +178,13 @@ fn shards(fields: &mut Fields<'_>, plugin: &str) {
 
 fn degrees(fields: &mut Fields<'_>, is_3d: bool) {
     for (path, key) in [("tp", "plan.tensor_parallel"), ("pp", "plan.pipeline_parallel")] {
-        if let Some(ranks) = fields.count(path).filter(|_| is_3d).filter(|&ranks| ranks > 0) {
+        let Some(ranks) = fields.count(path).filter(|&ranks| ranks > 0) else { continue };
+        if is_3d {
             fields.set(key, &ranks, path);
+        } else if ranks > 1 {
+            let (source, line) = fields.source(path);
+            let why = "programs differ in whether this plugin takes it";
+            fields.draft.leave_open(key, &source, line, why);
         }
     }
     let mode = fields.word("sp_mode").unwrap_or_else(|| "split_gather".to_owned());

@@ -4,6 +4,7 @@
 //! refused by the flags that it lacks.
 
 use super::common::{command, flags, sharding};
+use crate::accelerate::software;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::shell;
@@ -102,6 +103,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         let (source, line) = fields.source(path);
         fields.draft.leave_open("plan.optimizer", &source, line, "its states are not known by this name");
     }
+    software(&mut fields, "maxtext-tpu", "JAX; no generation of EasyLM is measured");
     missing(&mut fields, "EasyLM");
     fields.rest(KNOWN);
     fields.finish()
@@ -182,10 +184,15 @@ fn mesh(fields: &mut Fields<'_>) {
 
 /// The batch is the same array on all hosts, divided over `dp` and `fsdp`: samples of a step / `accumulate_gradient_steps`.
 fn batch(fields: &mut Fields<'_>) {
+    // `train_dataset.type` chooses among the sections of the data sets.
+    let chosen = fields
+        .word("train_dataset.type")
+        .map_or_else(|| "train_dataset.".to_owned(), |kind| format!("train_dataset.{kind}_dataset."));
     let of = |fields: &Fields<'_>, name: &str| {
-        let mut found = fields.document.entries.iter().filter(|entry| {
-            entry.path.starts_with("train_dataset.") && entry.path.rsplit('.').next() == Some(name)
-        });
+        let mut found =
+            fields.document.entries.iter().filter(|entry| {
+                entry.path.starts_with(&chosen) && entry.path.rsplit('.').next() == Some(name)
+            });
         found.next_back().map(|entry| entry.path.clone())
     };
     if let Some(path) = of(fields, "seq_length")

@@ -107,8 +107,10 @@ fn shaped(fields: &mut Fields<'_>) {
     let is_named = program.split_whitespace().next().is_some_and(|name| name.contains("lora"));
     let shape = SHAPES.into_iter().find(|path| fields.document.has(path)).map(str::to_owned);
     // A name of the program's own: `lora_path_prefix`.
-    let names_them =
-        |path: &str| path.split(['_', '.']).any(|part| matches!(part, "lora" | "loras" | "qlora"));
+    let names_them = |path: &str| {
+        let has = |names: &[&str]| path.split(['_', '.', '-']).any(|part| names.contains(&part));
+        has(&["lora", "loras", "qlora"]) && !has(&["no", "not", "disable", "disabled", "without", "skip"])
+    };
     let own = || {
         let entries = fields.document.entries.iter();
         let mut own = entries.filter(|entry| names_them(&entry.path) && !crate::effects::is_off(&entry.data));

@@ -141,8 +141,19 @@ pub fn paid(bill: &Bill) -> Parts {
 pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Result<Comparison, Problem> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut refused = Vec::new();
-    for spec in specs {
-        match spec.resolve().and_then(|design| bill(&design, prices).map(|bill| (design, bill))) {
+    let billed: Vec<_> = specs
+        .iter()
+        .map(|spec| spec.resolve().and_then(|design| bill(&design, prices).map(|bill| (design, bill))))
+        .collect();
+    // A bill without the devices' ports is compared with none; designs that all lack them are billed.
+    let have_ports = billed.iter().flatten().any(|(_, bill)| bill.has_ports_of_devices());
+    for (spec, billed) in specs.iter().zip(billed) {
+        match billed {
+            Ok((_, bill)) if have_ports && !bill.has_ports_of_devices() => {
+                let problem =
+                    Problem::new("its ports are part of its devices, so its bill is compared with none");
+                refused.push(Refused { name: spec.title(), problem });
+            }
             Ok((design, bill)) => {
                 let (first, own) = (entries.first().map(|e| &e.bill), &bill);
                 let against =
