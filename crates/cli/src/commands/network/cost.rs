@@ -480,7 +480,7 @@ impl Compared {
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = Vec::new();
         for refused in &self.comparison.refused {
-            let mut text = format!("{} cannot be built: {}", refused.name, refused.problem.message);
+            let mut text = format!("{} is not compared: {}", refused.name, refused.problem.message);
             if let Some(hint) = &refused.problem.hint {
                 text.extend([" (", hint, ")"]);
             }
