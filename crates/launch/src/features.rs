@@ -17,29 +17,25 @@ const FUSED_LAYERS: &str = "fused-layers";
 /// Feature of kernels that send each token once per node.
 pub(crate) const FUSED_DISPATCH: &str = "fused-dispatch";
 
-/// Switches of Hugging Face's trainers for a loss that is fused with the head.
-const SWITCHES: &[&str] = &[
-    "use_liger_kernel",
-    "enable_liger_kernel",
-    "liger_fused_linear_cross_entropy",
-    "cut_cross_entropy",
-    "actor_rollout_ref.model.use_fused_kernels",
-    "policy.megatron_cfg.use_fused_linear_logprobs",
+/// Switches of trainers on Hugging Face's models, and the feature that each turns on: a loss fused with the head, and Liger's kernels inside
+/// layers. Axolotl has one for each of those kernels; that of norms stands for all.
+const SWITCHES: &[(&str, &str)] = &[
+    ("use_liger_kernel", FUSED),
+    ("enable_liger_kernel", FUSED),
+    ("liger_fused_linear_cross_entropy", FUSED),
+    ("cut_cross_entropy", FUSED),
+    ("actor_rollout_ref.model.use_fused_kernels", FUSED),
+    ("policy.megatron_cfg.use_fused_linear_logprobs", FUSED),
+    ("use_liger_kernel", FUSED_LAYERS),
+    ("enable_liger_kernel", FUSED_LAYERS),
+    ("liger_rms_norm", FUSED_LAYERS),
 ];
-
-/// Switches of Liger's kernels inside layers. Axolotl has one for each kernel; that of norms stands for all.
-const LIGER: &[&str] = &["use_liger_kernel", "enable_liger_kernel", "liger_rms_norm"];
 
 /// Reads the switches, after the software is known.
 pub(crate) fn switches(fields: &mut Fields<'_>) {
-    for path in SWITCHES {
+    for (path, feature) in SWITCHES {
         if fields.document.has(path) && fields.flag(path) == Some(true) {
-            add(fields, FUSED, path);
-        }
-    }
-    for path in LIGER {
-        if fields.document.has(path) && fields.flag(path) == Some(true) {
-            add(fields, FUSED_LAYERS, path);
+            add(fields, feature, path);
         }
     }
 }
