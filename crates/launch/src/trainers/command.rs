@@ -7,7 +7,7 @@ use super::keys;
 use super::launcher::{NO_VALUE, Unknown, flag, launcher};
 use crate::Context;
 use crate::context::Sources;
-use crate::document::{self, Data, Document};
+use crate::document::{self, Data, Document, Entry};
 use crate::megatron::Batch;
 use crate::shell::{self, Command, Why, Word};
 use railwright_spec::problem::Problem;
@@ -312,8 +312,23 @@ fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
                     }
                 }
             }
-            Some((value, word)) => put(document, &name, Data::of_word(&value), word.line),
+            Some((value, word)) => match table(&value) {
+                Some(entries) => {
+                    for entry in entries {
+                        put(document, &format!("{name}.{}", entry.path), entry.data, word.line);
+                    }
+                }
+                None => put(document, &name, Data::of_word(&value), word.line),
+            },
             None => put(document, &name, Data::Flag(true), word.line),
         }
     }
+}
+
+/// The entries of a table in JSON, as Transformers accepts it for arguments that are dictionaries.
+fn table(value: &str) -> Option<Vec<Entry>> {
+    if !value.trim_start().starts_with('{') {
+        return None;
+    }
+    document::json(value, "").ok().map(|document| document.entries).filter(|entries| !entries.is_empty())
 }
