@@ -140,15 +140,20 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
         if now.get(&target.0) == target.1.as_ref() {
             continue;
         }
-        let reaches = |candidate: &String| {
+        // Another target may pass through a third value: it is set in its turn, and the whole is read back.
+        let reaches = |candidate: &String, passes: bool| {
             language.settings(candidate).is_some_and(|then| {
                 then.get(&target.0) == target.1.as_ref()
                     && names(&now, &then).all(|name| {
-                        now.get(name) == then.get(name) || wanted.get(name) == Some(&then.get(name))
+                        now.get(name) == then.get(name)
+                            || wanted.get(name).is_some_and(|end| passes || *end == then.get(name))
                     })
             })
         };
-        let found = language.candidates(&text, target, &now).into_iter().take(MOST_TRIED).find(reaches);
+        let candidates = language.candidates(&text, target, &now);
+        let tried = || candidates.iter().take(MOST_TRIED);
+        let found = tried().find(|candidate| reaches(candidate, false));
+        let found = found.or_else(|| tried().find(|candidate| reaches(candidate, true))).cloned();
         let Some(found) = found else {
             let spelled = language.spelled(&target.0);
             return Err(match &target.1 {

@@ -121,8 +121,8 @@ fn check(arguments: &args::tune::Tune) -> Result<(), Problem> {
         let problem = Problem::new(format!("expected 1 to {MOST_SHOWN} layouts, found {}", arguments.top));
         return Err(problem.in_file("--top"));
     }
-    if !(1..=arguments.top).contains(&arguments.pick) {
-        let problem = Problem::new(format!("expected 1 to {}, found {}", arguments.top, arguments.pick));
+    if let Some(pick) = arguments.pick.filter(|pick| !(1..=arguments.top).contains(pick)) {
+        let problem = Problem::new(format!("expected 1 to {}, found {pick}", arguments.top));
         return Err(problem.in_file("--pick").hint("the number of a layout in the table; --top shows more"));
     }
     Ok(())
@@ -159,13 +159,19 @@ fn rows(
 ) -> Result<Vec<Row>, Failure> {
     let mut different: Vec<(Option<Result<Edited, Refused>>, Candidate)> = Vec::new();
     for candidate in found {
-        if different.len() == wanted {
+        let is_writable = |edited: &Option<Result<Edited, Refused>>| matches!(edited, Some(Ok(_)));
+        let is_full = different.len() >= wanted;
+        // One more than wanted, if the file can have none of them.
+        if is_full && (file.format.is_none() || different.iter().any(|(edited, _)| is_writable(edited))) {
             break;
         }
         if differences(&own.plan, &candidate.plan).is_empty() {
             continue;
         }
         let (edited, source) = file.with(&setting.run, &candidate.plan, arguments);
+        if is_full && !is_writable(&edited) {
+            continue;
+        }
         // The settings of the file are executed, so they are priced.
         let candidate = match source {
             Some(plan) if !differences(&plan, &candidate.plan).is_empty() => {
@@ -323,7 +329,16 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
         variants(folder, answer, printer)?;
         return Ok(outcome);
     }
-    let edited = answer.picked(arguments.pick)?;
+    let (pick, edited) = answer.picked(arguments.pick)?;
+    if arguments.pick.is_none()
+        && let Some(refused) = answer.rows.first().and_then(|row| row.edited.as_ref()?.as_ref().err())
+    {
+        let by_hand = report::manual(refused);
+        printer.note(&format!(
+            "layout {pick} is written, because this file cannot have layout 1 by an edit: {}{by_hand}",
+            refused.reason
+        ));
+    }
     if arguments.diff {
         let name = answer.file.path.as_str();
         printer.data(&unified(&answer.file.text, &edited.text, (name, name)), None)?;
@@ -331,18 +346,21 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
     }
     let path = arguments.output.as_deref().unwrap_or(&answer.file.path);
     input::write(path, &edited.text)?;
-    printer.note(&format!("wrote `{path}` with layout {}", arguments.pick));
+    printer.note(&format!("wrote `{path}` with layout {pick}"));
     Ok(outcome)
 }
 
 impl Tuned {
-    /// The edited file of a layout, or the reason why there is none.
-    fn picked(&self, pick: usize) -> Result<&Edited, Problem> {
+    /// The edited file of a layout, or the reason why there is none. Without a number the first faster layout that the file can have.
+    fn picked(&self, pick: Option<usize>) -> Result<(usize, &Edited), Problem> {
+        let can = |row: &&Row| row.change < 0.0 && matches!(row.edited, Some(Ok(_)));
+        let first = || self.rows.iter().find(can).map(|row| row.ranked.rank);
+        let pick = pick.or_else(first).unwrap_or(1);
         let row = self.rows.get(pick - 1).ok_or_else(|| {
             Problem::new(format!("there are {} layouts, not {pick}", self.rows.len())).in_file("--pick")
         })?;
         match &row.edited {
-            Some(Ok(edited)) => Ok(edited),
+            Some(Ok(edited)) => Ok((pick, edited)),
             Some(Err(refused)) => Err(report::by_hand(refused, &self.file.path)),
             None => Err(Problem::new("it comes from a log, so there is no change of the file for it")
                 .in_file("--pick")

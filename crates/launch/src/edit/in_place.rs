@@ -90,13 +90,14 @@ impl Language for InPlace {
             return Vec::new();
         };
         let Some(launch) = read(text) else { return Vec::new() };
-        let Some((line, _)) = lines(&launch).get(key.as_str()).copied() else { return Vec::new() };
+        let Some((line, source)) = lines(&launch).get(key.as_str()).copied() else { return Vec::new() };
         let all: Vec<&str> = text.split_inclusive('\n').collect();
         let sets = |line: &str| line.contains('=') || line.contains(':');
         // The line of the setting, then the variables that it may use.
         let own = line.checked_sub(1).filter(|&at| at < all.len());
         let order = own.into_iter().chain((0..all.len()).filter(|&at| Some(at) != own && sets(all[at])));
-        let pairs = words(old, new);
+        let mut pairs = words(old, new);
+        pairs.extend(scaled(source, old, new));
         let mut found = Vec::new();
         for at in order {
             for (before, after) in &pairs {
@@ -166,6 +167,15 @@ fn words(old: &str, new: &str) -> Vec<(String, String)> {
     pairs.retain(|(before, after)| !before.is_empty() && !after.is_empty() && before != after);
     pairs.dedup();
     pairs
+}
+
+/// The number of a file that is a multiple of the setting, such as the tokens of a micro-batch, and the same multiple of its new value.
+fn scaled(source: &str, old: &str, new: &str) -> Option<(String, String)> {
+    let word = source.rsplit([' ', '=']).next()?;
+    let [own, old, new] = [word, old, new].map(|word| word.parse::<u64>().ok());
+    let (own, old, new) = (own?, old.filter(|&old| old > 0)?, new?);
+    let is_multiple = own != old && own.is_multiple_of(old);
+    is_multiple.then(|| (own.to_string(), (own / old).saturating_mul(new).to_string()))
 }
 
 /// The places of a word in a line, not inside of another word, the last first: values follow their names.

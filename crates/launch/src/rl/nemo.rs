@@ -125,6 +125,11 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
              a lower bound";
         fields.draft.remark(RemarkKind::NotModelled, "dpo", None, message);
     }
+    if fields.document.has("rm") {
+        let message = "a sample is a pair, the chosen and the rejected text, and a head with one value replaces that of the \
+             vocabulary: estimated as one sequence each with the vocabulary, a lower bound of time";
+        fields.draft.remark(RemarkKind::NotModelled, "rm", None, message);
+    }
     if fields.document.has("ppo") || fields.document.has("value") {
         let message = "a critic is also trained; it is not modelled";
         fields.draft.remark(RemarkKind::NotModelled, "ppo", None, message);

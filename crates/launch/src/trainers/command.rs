@@ -9,7 +9,7 @@ use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry};
 use crate::megatron::Batch;
-use crate::shell::{self, Command, Why, Word};
+use crate::shell::{self, Arm, Command, Why, Word};
 use railwright_spec::problem::Problem;
 use std::path::Path;
 
@@ -214,9 +214,12 @@ fn alternatives(script: &shell::Script, command: &Command) -> Vec<Command> {
     choice
         .alternatives
         .iter()
-        .map(|words| {
+        .enumerate()
+        .map(|(index, words)| {
             let words = before.iter().chain(words).chain(behind.iter().skip(1)).cloned().collect();
-            Command { words, conditional: Some(choice.line), ..command.clone() }
+            let mut arms = command.arms.clone();
+            arms.push(Arm { line: choice.line, index });
+            Command { words, arms, ..command.clone() }
         })
         .collect()
 }
@@ -242,7 +245,7 @@ pub(super) fn parse(
     let Some((command, (_, first, name))) = all.pop() else {
         return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
-    if let Some(line) = command.conditional {
+    if let Some(line) = command.conditional() {
         let why = "depends on a condition that only a run decides; the last alternative is read";
         unknown.push(("the command".to_owned(), line, why.to_owned()));
     }
