@@ -66,6 +66,21 @@ pub struct Refused {
 /// Maximum number of candidates that are read back for one setting. A script with more possible places is rejected.
 const MOST_TRIED: usize = 1500;
 
+/// Settings of a plan that an edit of this file may change; `None` without such a limit. A file whose framework has no writer keeps the
+/// settings that none of its lines has.
+pub fn settable(format: Format, text: &str) -> Option<BTreeSet<String>> {
+    let has_flags = matches!(
+        format,
+        Format::MegatronScript | Format::MegatronCommand | Format::MegatronLog | Format::MegatronArgsYaml
+    );
+    let has_writer =
+        document::Document::of(format, text).is_some_and(|language| language.settings(text).is_some());
+    if has_flags || has_writer {
+        return None;
+    }
+    in_place::InPlace::of(text).map(|language| language.keys())
+}
+
 /// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the original.
 /// It returns the reason if the plan is not the wanted one.
 pub fn edit(

@@ -16,7 +16,7 @@ use crate::run::{self, Resolved};
 use measured::Trial;
 use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
-use railwright_launch::{Edited, Launch, Refused, differences, unified};
+use railwright_launch::{Edited, Launch, Refused, differences, settable, unified};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -29,6 +29,16 @@ use std::path::Path;
 
 /// Number of families searched in addition to those shown, because a file cannot express every layout.
 const SPARE: usize = 10;
+/// Settings that are named if a file does not set them.
+const MAIN: [&str; 7] = [
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "sharding",
+    "micro_batch",
+    "recompute",
+];
 /// Maximum number of shown layouts.
 const MOST_SHOWN: usize = 50;
 
@@ -76,7 +86,10 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
-    spec.plan = tuning::opened(&own.plan, &kept, &free);
+    let file = Original::open(&own_arguments, launch.as_ref())?;
+    let unset = unset(&file, &free);
+    let fixed: Vec<String> = kept.iter().cloned().chain(unset.iter().map(|key| (*key).to_owned())).collect();
+    spec.plan = tuning::opened(&own.plan, &fixed, &free);
     for (flag, path, value) in &pinned {
         spec.set_flag(flag, path, value)?;
     }
@@ -88,7 +101,6 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     let ran = searcher.run_for_families(std::slice::from_ref(&search), arguments.top + SPARE);
     let Some(ran) = ran.first() else { return Ok(Outcome::Interrupted) };
     let found = search.outcome(&ran.results).candidates;
-    let file = Original::open(&own_arguments, launch.as_ref())?;
     let own_candidate = Candidate::of_plan(&search, own.plan.clone())?;
     let mut notes = Vec::new();
     let rows =
@@ -101,7 +113,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         launch,
         own: own_row,
         rows,
-        kept: messages(&own, &kept, &pinned),
+        kept: messages(&own, &kept, &unset, &pinned),
         structural_keys: tuning::structural_keys(&own.plan)
             .into_iter()
             .filter(|key| !free.iter().any(|name| name == key))
@@ -114,6 +126,15 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     };
     answer.learn(&trials, &search, &setting)?;
     write(arguments, &answer, printer)
+}
+
+/// Settings of the search that no line of the file sets, in a file whose framework has no writer: an edit cannot change them. The number of
+/// replicas follows from the others.
+fn unset(file: &Original, free: &[String]) -> Vec<&'static str> {
+    let Some(keys) = file.format.and_then(|format| settable(format, &file.text)) else { return Vec::new() };
+    let is_unset =
+        |key: &&str| *key != "data_parallel" && !keys.contains(*key) && !free.iter().any(|name| name == key);
+    FREE.iter().copied().filter(is_unset).collect()
 }
 
 fn check(arguments: &args::tune::Tune) -> Result<(), Problem> {
@@ -276,7 +297,7 @@ impl Tuned {
 }
 
 /// Kept settings, in words.
-fn messages(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> Vec<String> {
+fn messages(own: &Run, kept: &[String], unset: &[&str], pinned: &[(String, String, String)]) -> Vec<String> {
     let plan = &own.plan;
     let mut out = vec![
         own.model.name.clone(),
@@ -292,6 +313,18 @@ fn messages(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> 
         let value = tuning::setting(plan, key)?;
         Some(format!("{key} = {}", value.to_toml()))
     }));
+    let shown: Vec<&str> = unset
+        .iter()
+        .copied()
+        .filter(|key| MAIN.contains(key) && !kept.iter().any(|name| name == key))
+        .collect();
+    if !shown.is_empty() {
+        out.push(format!(
+            "{}, which no line of the file sets (`--free {}` searches them for a change by hand)",
+            shown.join(", "),
+            shown.join(",")
+        ));
+    }
     out.extend(pinned.iter().map(|(flag, _, value)| format!("{flag} {value}")));
     out
 }

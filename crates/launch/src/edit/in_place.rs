@@ -7,7 +7,7 @@ use super::language::{Language, Settings, Target};
 use crate::{Launch, differences};
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::run::{Run, Section, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that a user changes by hand if the file does not set them.
 const MAIN: [&str; 8] = [
@@ -65,6 +65,19 @@ impl InPlace {
             .map(|(key, (_, source))| (key.to_owned(), name(key, source)))
             .collect();
         (!names.is_empty()).then_some(Self { names })
+    }
+}
+
+impl InPlace {
+    /// Names of the settings of a plan that lines of the file set. The micro-batch counts with the batch or its number of micro-batches
+    /// alone: otherwise a change of it would change the batch.
+    pub(super) fn keys(&self) -> BTreeSet<String> {
+        let mut keys: BTreeSet<String> =
+            self.names.keys().filter_map(|key| key.strip_prefix("plan.")).map(str::to_owned).collect();
+        if !["global_batch", "micro_batches"].iter().any(|key| keys.contains(*key)) {
+            keys.remove("micro_batch");
+        }
+        keys
     }
 }
 
@@ -163,6 +176,14 @@ fn words(old: &str, new: &str) -> Vec<(String, String)> {
     };
     if let (Some(a), Some(b)) = (switch(&old), switch(&new)) {
         pairs.extend(SWITCHES.iter().map(|names| (names[a].to_owned(), names[b].to_owned())));
+    }
+    let size = |text: &str| text.strip_prefix("hsdp:").map(str::to_owned);
+    match (size(&old), size(&new)) {
+        (Some(a), Some(b)) => pairs.push((a, b)),
+        // -1 stands for all ranks.
+        (Some(a), None) if new == "fsdp" => pairs.push((a, "-1".to_owned())),
+        (None, Some(b)) if old == "fsdp" => pairs.push(("-1".to_owned(), b)),
+        _ => {}
     }
     pairs.retain(|(before, after)| !before.is_empty() && !after.is_empty() && before != after);
     pairs.dedup();

@@ -24,7 +24,6 @@ pub struct FrontEnd {
     context: Option<Vec<ContextKind>>,
     zero_stages: Option<Vec<u8>>,
     keeps_gathered: Option<bool>,
-    hybrid_sharding: Option<bool>,
     recompute: Option<Vec<RecomputeModule>>,
     recompute_layers: Option<bool>,
 }
@@ -57,7 +56,6 @@ impl FrontEnd {
         left.pipeline = both(self.pipeline, offers.pipeline);
         left.expert = both(self.expert, offers.expert);
         left.keeps_gathered = both(self.keeps_gathered, offers.keeps_gathered);
-        left.hybrid_sharding = both(self.hybrid_sharding, offers.hybrid_sharding);
         left.recompute_layers = both(self.recompute_layers, offers.recompute_layers);
         if let Some(kinds) = &self.context {
             left.context.retain(|kind| kinds.contains(kind));
