@@ -167,13 +167,11 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
         return;
     };
     let gpus = "launch.num_gpus";
-    let per_node = match fields.document.has(gpus).then(|| fields.count(gpus)).flatten().filter(|&n| n > 0) {
-        Some(n) => n,
-        None => {
-            fields.remark(RemarkKind::Assumed, path, "OLMo-core's launcher takes 8 GPUs per node by default");
-            8
-        }
-    };
+    let given = fields.document.has(gpus).then(|| fields.count(gpus)).flatten().filter(|&n| n > 0);
+    if given.is_none() {
+        fields.remark(RemarkKind::Assumed, path, "OLMo-core's launcher takes 8 GPUs per node by default");
+    }
+    let per_node = given.unwrap_or(8);
     fields.set("cluster.devices", &nodes.saturating_mul(per_node), path);
     fields.set("cluster.devices_per_node", &per_node, path);
 }
