@@ -341,6 +341,7 @@ mod tests {
     use crate::evaluate::evaluate;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
+    use railwright_spec::plan::PlanSpec;
 
     /// The evaluated step of an 8B model on 64 H100 without pipeline, with changes, in seconds.
     fn step(change: impl Fn(&mut Plan)) -> f64 {
@@ -358,6 +359,47 @@ mod tests {
         let machine = Machine::new(&cluster);
         let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
         evaluate(&costing).expect("possible").time.total.get()
+    }
+
+    /// FSDP2 copies gathered parameters out of a buffer in both passes, and gradients into one: a read and a write of each.
+    #[test]
+    fn gathered_parameters_are_copied_once_in_each_pass() {
+        let model = by_name("llama-3-8b").expect("in the catalogue");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+        for (software, copies) in [("torchtitan-2024-eager", 1.0), ("fsdp1-2023", 0.0)] {
+            let spec = PlanSpec {
+                software: Some(software.to_owned()),
+                tensor_parallel: Some(1),
+                pipeline_parallel: Some(1),
+                ..PlanSpec::default()
+            };
+            let plan = spec.resolve(&model, &cluster).expect("resolves");
+            assert_eq!(
+                (plan.sharding.zero_stage, plan.sharding.reshard_after_forward),
+                (3, true),
+                "{software}"
+            );
+            let machine = Machine::new(&cluster);
+            let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+            let local = layer_parameters(model.layer(0), &plan);
+            let mut cost = LayerCost::default();
+            gather(&costing, local, &mut cost);
+            let copy = |bytes: f64| machine.device.memory_bound(Bytes::new(2.0 * bytes)).time * copies;
+            let bytes = local.trained() * plan.precision.parameters.bytes();
+            let reduced = local.trained() * plan.precision.gradient_reduce.bytes();
+            let shard = Dimension::Shard as usize;
+            let of = |purpose: Purpose| -> Seconds {
+                let all = update::inside_passes(&costing, local).filter(|one| one.purpose == purpose);
+                all.map(|one| one.time(&costing)).sum()
+            };
+            let gathers = of(Purpose::Parameters);
+            let forward = gathers + copy(bytes);
+            let backward = forward + of(Purpose::Gradients) + copy(reduced);
+            for (made, expected) in [(&cost.forward, forward), (&cost.backward_input, backward)] {
+                let ratio = made.communication[shard] / expected;
+                assert!((ratio - 1.0).abs() < 1e-9, "{software}: {ratio}");
+            }
+        }
     }
 
     #[test]

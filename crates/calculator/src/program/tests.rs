@@ -246,3 +246,46 @@ fn packed_documents_have_the_attention_of_each_document() {
     // No document exceeds its sequence, at any variation.
     assert_eq!(pairs(Some((mean, 50.0))), pairs(None));
 }
+
+/// gpt-oss on Megatron-Core: the clamps move 16 bytes per element forward and 20 backward (`fused_bias_geglu.py`), and the biases of the
+/// experts' outputs 28 and 40 (`TEGroupedMLP._apply_bias`). Both widths are 2,880, and each of 16 local experts has its own kernels.
+#[test]
+fn biased_and_clamped_experts_move_the_bytes_of_their_code() {
+    let model = model::by_name("gpt-oss-120b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(4),
+        expert_parallel: Some(8),
+        micro_batch: Some(1),
+        sequence_length: Some(4096),
+        software: Some("megatron-core-2025".to_owned()),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    let elements = 4096.0 * 4.0 * plan.expert_load() * 2880.0;
+    let fused = 2.0 * costing.software.elementwise_passes;
+    for (phase, expected, launches) in [
+        (Phase::Forward, 3.0 * fused + 16.0 + 28.0, 1.0 + 2.0 * 16.0 + 2.0),
+        (Phase::BackwardInput, 5.0 * fused + 20.0 + 40.0, 1.0 + 6.0 * 16.0 + 2.0),
+    ] {
+        let (mut bytes, mut count) = (0.0, 0.0);
+        operations(&costing, model.layer(0), &mut |operation| {
+            if operation.family == Family::Activation && operation.phase == phase {
+                let Kernel::Stream { bytes: moved, .. } = operation.kernel else {
+                    panic!("{:?}", operation.kernel)
+                };
+                bytes += moved.get();
+                count += operation.launches;
+            }
+        });
+        assert!(
+            (bytes / elements / expected - 1.0).abs() < 1e-9,
+            "{phase:?}: {} {expected}",
+            bytes / elements
+        );
+        assert_eq!(count, launches, "{phase:?}");
+    }
+}
