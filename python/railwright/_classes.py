@@ -678,7 +678,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'Mixer': ('kind', 'mixers'),
     'ModelMixer': ('kind', 'name'),
     'ModelMixer2': ('kind',),
-    'Mlp': ('intermediate_size', 'gated', 'activation'),
+    'Mlp': ('intermediate_size', 'gated', 'activation', 'biases'),
     'MixtureOfExperts': ('experts', 'top_k', 'expert', 'shared_intermediate_size', 'routing_groups', 'top_k_groups'),
     'FeedForward': ('kind',),
     'Weight': ('name', 'module', 'rows', 'columns', 'copies', 'cut', 'usage'),

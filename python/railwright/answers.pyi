@@ -3632,8 +3632,11 @@ class Mlp(Record):
     def gated(self) -> bool:
         """True if a gate matrix multiplies the up projection (SwiGLU and variants)."""
     @property
-    def activation(self) -> Literal["gelu", "silu", "relu", "squared_relu"]:
+    def activation(self) -> Literal["gelu", "silu", "relu", "squared_relu", "clamped_quick_gelu"]:
         """Activation function."""
+    @property
+    def biases(self) -> bool:
+        """True if the matrices have biases."""
 
 class MixtureOfExperts(Record):
     """Routed experts."""

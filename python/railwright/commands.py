@@ -111,7 +111,7 @@ def tune(
     unlimited: Include features the selected framework version does not support.
     threads: Number of threads; does not affect results [default: number of cores].
     top: Number of layouts to show, and of variants to write with `-o FOLDER` (default: 5).
-    pick: Number of the layout that `--diff`, `--in-place` and `-o` write (default: 1).
+    pick: Number of the layout that `--diff`, `--in-place` and `-o` write; by default the fastest that the file can have.
     diff: Print only the change, as a unified diff.
     in_place: Edit the file in place.
     output: Write the changed file, or one variant per layout into a folder (`variants/`).

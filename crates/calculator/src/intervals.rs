@@ -27,7 +27,7 @@ pub struct Residuals {
     pub runs: usize,
     /// 1st percentile of measured over predicted.
     pub low: f64,
-    /// 92nd percentile of measured over predicted.
+    /// 94th percentile of measured over predicted.
     pub high: f64,
 }
 

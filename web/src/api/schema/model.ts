@@ -74,7 +74,7 @@ export type FeedForward =
 /**
  * An activation function.
  */
-export type Activation = 'gelu' | 'silu' | 'relu' | 'squared_relu'
+export type Activation = 'gelu' | 'silu' | 'relu' | 'squared_relu' | 'clamped_quick_gelu'
 /**
  * A normalization.
  */
@@ -492,6 +492,10 @@ export interface Mlp {
    */
   gated: boolean
   activation: Activation
+  /**
+   * True if the matrices have biases.
+   */
+  biases: boolean
 }
 /**
  * Routed experts.

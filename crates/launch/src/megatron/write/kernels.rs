@@ -52,7 +52,7 @@ impl Graphs {
         match implementation {
             "none" => Self::None,
             "full_iteration" => Self::Full,
-            // Its graphs are those of layers, whatever the scope.
+            // Its graphs are those of layers in every scope.
             "transformer_engine" | "external_cuda_graph" => Self::Partial,
             _ if has("full_iteration") => Self::Full,
             _ if has("full_iteration_inference") => Self::None,
