@@ -1,6 +1,6 @@
 // Runs the end-to-end tests: node web/e2e/run.mjs BINARY [NAME ...]; exit code 1 when one fails.
 // A test is a file in e2e/tests: `export default async ({ browser, url, binary }) => { ... }`, throwing when it fails;
-// `export const serve = [...]` gives its server extra arguments.
+// `export const serve = [...]` gives its server extra arguments; `export const alone = true` runs it with nothing beside it.
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startBrowser, startServer } from './harness.mjs'
@@ -14,15 +14,15 @@ const folder = new URL('./tests/', import.meta.url)
 const files = readdirSync(fileURLToPath(folder))
   .filter((name) => name.endsWith('.mjs') && (names.length === 0 || names.some((wanted) => name.includes(wanted))))
   .sort()
-const browser = await startBrowser()
+const tests = await Promise.all(files.map(async (file) => ({ file, ...(await import(new URL(file, folder))) })))
 let failed = 0
-for (const file of files) {
-  const test = await import(new URL(file, folder))
+
+async function run(browser, { file, serve = [], default: test }) {
   const since = performance.now()
   let server
   try {
-    server = await startServer(binary, test.serve ?? [])
-    await test.default({ browser, url: server.url, binary })
+    server = await startServer(binary, serve)
+    await test({ browser, url: server.url, binary })
     console.log(`ok   ${file} (${((performance.now() - since) / 1000).toFixed(1)} s)`)
   } catch (error) {
     failed += 1
@@ -31,6 +31,17 @@ for (const file of files) {
     await server?.stop()
   }
 }
-await browser.close()
+
+/** Runs the tests of a queue, one after the other, in a browser of its own. */
+async function worker(queue) {
+  const browser = await startBrowser()
+  for (let test = queue.shift(); test; test = queue.shift()) await run(browser, test)
+  await browser.close()
+}
+
+// A test that measures times has the machine to itself; of the others, two share it, since each mostly waits.
+await worker(tests.filter((test) => test.alone))
+const queue = tests.filter((test) => !test.alone)
+await Promise.all([worker(queue), worker(queue)])
 console.log(failed === 0 ? `${files.length} passed` : `${failed} of ${files.length} failed`)
 process.exit(failed === 0 && files.length > 0 ? 0 : 1)

@@ -3,6 +3,7 @@
 //! Responsible for: the times of these three, and their overlap with compute. Excludes the list of collectives (see [`crate::update`]) and
 //! the pipeline's order. The window for overlapping the reduction is an input.
 
+use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters};
@@ -26,10 +27,19 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
         return;
     }
     let (mut gather, mut scatter) = (Seconds::ZERO, Seconds::ZERO);
+    let (mut gathered, mut scattered) = (Bytes::ZERO, Bytes::ZERO);
     for collective in update::inside_passes(costing, local) {
         match collective.purpose {
-            Purpose::Parameters => gather += collective.time(costing),
-            _ => scatter += collective.time(costing),
+            Purpose::Parameters => {
+                gather += collective.time(costing);
+                gathered += collective.bytes;
+            }
+            _ => {
+                scatter += collective.time(costing);
+                if collective.operation == Collective::ReduceScatter {
+                    scattered += collective.bytes;
+                }
+            }
         }
     }
     let again = if plan.sharding.reshard_after_forward { gather } else { Seconds::ZERO };
@@ -51,6 +61,12 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
         covers(both, backward + more),
         again + scatter,
     );
+    if costing.software.copies_shards {
+        let copy = |bytes: Bytes| costing.machine.device.memory_bound(bytes * 2.0).time;
+        cost.forward.add_communication(Dimension::Shard, copy(gathered), 1.0);
+        let again = if plan.sharding.reshard_after_forward { copy(gathered) } else { Seconds::ZERO };
+        cost.backward_input.add_communication(Dimension::Shard, again + copy(scattered), 1.0);
+    }
 }
 
 /// Adds the traffic of offload over the host link: activations to the host in the forward pass and back in the backward pass, parameters to

@@ -71,9 +71,11 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     batch(fields, &at);
     optimizer(fields, &at);
     recompute(fields, &at);
-    fields.default("plan.software", &SOFTWARE.to_owned(), "DeepSpeed");
-    let chosen = format!("inferred: `{SOFTWARE}`, for DeepSpeed with Hugging Face models");
-    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
+    if fields.draft.value("plan.software").is_none() {
+        fields.default("plan.software", &SOFTWARE.to_owned(), "DeepSpeed");
+        let chosen = format!("inferred: `{SOFTWARE}`, for DeepSpeed with Hugging Face models");
+        fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
+    }
     fields.default("plan.vocabulary_multiple", &1_u64, "DeepSpeed does not pad the vocabulary");
     fields.default(
         "plan.overlap.tensor",

@@ -66,6 +66,21 @@ pub struct Refused {
 /// Maximum number of candidates that are read back for one setting. A script with more possible places is rejected.
 const MOST_TRIED: usize = 1500;
 
+/// Settings of a plan that an edit of this file may change; `None` without such a limit. A file whose framework has no writer keeps the
+/// settings that none of its lines has.
+pub fn settable(format: Format, text: &str) -> Option<BTreeSet<String>> {
+    let has_flags = matches!(
+        format,
+        Format::MegatronScript | Format::MegatronCommand | Format::MegatronLog | Format::MegatronArgsYaml
+    );
+    let has_writer =
+        document::Document::of(format, text).is_some_and(|language| language.settings(text).is_some());
+    if has_flags || has_writer {
+        return None;
+    }
+    in_place::InPlace::of(text).map(|language| language.keys())
+}
+
 /// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the original.
 /// It returns the reason if the plan is not the wanted one.
 pub fn edit(
@@ -140,15 +155,20 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
         if now.get(&target.0) == target.1.as_ref() {
             continue;
         }
-        let reaches = |candidate: &String| {
+        // Another target may pass through a third value: it is set in its turn, and the whole is read back.
+        let reaches = |candidate: &String, passes: bool| {
             language.settings(candidate).is_some_and(|then| {
                 then.get(&target.0) == target.1.as_ref()
                     && names(&now, &then).all(|name| {
-                        now.get(name) == then.get(name) || wanted.get(name) == Some(&then.get(name))
+                        now.get(name) == then.get(name)
+                            || wanted.get(name).is_some_and(|end| passes || *end == then.get(name))
                     })
             })
         };
-        let found = language.candidates(&text, target, &now).into_iter().take(MOST_TRIED).find(reaches);
+        let candidates = language.candidates(&text, target, &now);
+        let tried = || candidates.iter().take(MOST_TRIED);
+        let found = tried().find(|candidate| reaches(candidate, false));
+        let found = found.or_else(|| tried().find(|candidate| reaches(candidate, true))).cloned();
         let Some(found) = found else {
             let spelled = language.spelled(&target.0);
             return Err(match &target.1 {

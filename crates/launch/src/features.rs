@@ -31,10 +31,27 @@ const SWITCHES: &[(&str, &str)] = &[
     ("liger_rms_norm", FUSED_LAYERS),
 ];
 
+/// The switch of all of Liger's kernels, and the key of each kernel, which takes one back. What a file does not name is on, except the
+/// loss on whole logits. Source: Transformers, `TrainingArguments.liger_kernel_config`; Liger, `apply_liger_kernel_to_llama`.
+const OF_LIGER: (&str, &[(&str, &str)]) = (
+    "use_liger_kernel",
+    &[
+        ("liger_kernel_config.fused_linear_cross_entropy", FUSED),
+        ("liger_kernel_config.rms_norm", FUSED_LAYERS),
+    ],
+);
+
 /// Reads the switches, after the software is known.
 pub(crate) fn switches(fields: &mut Fields<'_>) {
+    let (all, kernels) = OF_LIGER;
+    let off: Vec<&str> = kernels
+        .iter()
+        .filter(|(path, _)| fields.flag(path) == Some(false))
+        .map(|(_, feature)| *feature)
+        .collect();
     for (path, feature) in SWITCHES {
-        if fields.document.has(path) && fields.flag(path) == Some(true) {
+        let is_taken_back = *path == all && off.contains(feature);
+        if fields.document.has(path) && fields.flag(path) == Some(true) && !is_taken_back {
             add(fields, feature, path);
         }
     }

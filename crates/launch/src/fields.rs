@@ -178,7 +178,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Degrees that a file does not set are 1.
+    /// Degrees that a file does not set are 1, except those that are open.
     pub(crate) fn undivided(&mut self, framework: &str) {
         let why = format!("{framework} does not shard a model by default");
         for key in [
@@ -187,7 +187,9 @@ impl<'a> Fields<'a> {
             "plan.context_parallel",
             "plan.expert_parallel",
         ] {
-            self.default(key, &1_u64, &why);
+            if !self.draft.is_open(key) {
+                self.default(key, &1_u64, &why);
+            }
         }
     }
 

@@ -178,6 +178,7 @@ impl Reader for NeoxReader {
         model(&mut fields);
         let why = "GPT-NeoX pads the vocabulary to a multiple of 128 by default";
         fields.default("plan.vocabulary_multiple", &128_u64, why);
+        software(&mut fields);
         deepspeed::read(&mut fields, "");
         let path = "fp16.type";
         if fields.word(path).is_some_and(|word| matches!(word.as_str(), "bfloat16" | "bf16"))
@@ -213,6 +214,18 @@ impl Reader for NeoxReader {
         fields.rest(KNOWN);
         fields.finish()
     }
+}
+
+/// Megatron's model code under DeepSpeed, with tensor and pipeline parallelism; FlashAttention is a choice for each layer.
+fn software(fields: &mut Fields<'_>) {
+    let path = "attention_config";
+    let is_flash = fields.document.get(path).is_some_and(|entry| entry.data.plain().contains("flash"));
+    let (id, why) = if is_flash {
+        ("flash-attention-2023", "GPT-NeoX with FlashAttention")
+    } else {
+        ("megatron-deepspeed-2022", "GPT-NeoX, Megatron's model code under DeepSpeed")
+    };
+    crate::accelerate::software(fields, id, why);
 }
 
 fn degrees(fields: &mut Fields<'_>) {

@@ -71,7 +71,7 @@ pub use compare::{Comparison, Predicted};
 pub use context::{Context, Files};
 pub use detect::{Sighting, detect, read, read_with};
 pub use draft::Draft;
-pub use edit::{Change, Edited, Refused, edit, unified};
+pub use edit::{Change, Edited, Refused, edit, settable, unified};
 pub use format::Format;
 pub use framework::framework_of;
 pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};

@@ -212,16 +212,15 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             "MaxText's `tensor` axis shards the residual stream by its width; priced as sequence parallelism";
         fields.default("plan.sequence_parallel", &true, message);
     }
-    let shards = product(&[fsdp, transposed]);
+    // `logical_axis_rules` of base.yml: weights outside of experts are also divided along the axes of experts and of the sequence.
+    let shards = product(&[fsdp, transposed, expert, all_context]);
     let sharding = match (shards, data) {
         (Ok(1), _) => {
             let path = "shard_optimizer_over_data";
             let zero_stage = u8::from(fields.flag(path) == Some(true));
             Some(Sharding { zero_stage, group: None, reshard_after_forward: false })
         }
-        (_, Ok(1)) if expert == Ok(1) => {
-            Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
-        }
+        (_, Ok(1)) => Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
         // Replicas of shards over the remaining devices, whose number is unknown here.
         (Err(()), _) => None,

@@ -32,6 +32,7 @@ pub use model_args::ModelArgsReader;
 pub use script::{CommandReader, ScriptReader};
 pub(crate) use script::{arguments_of, read_script, starts};
 pub use write::FlagsWriter;
+pub(crate) use write::kernels::Graphs;
 pub use yaml::YamlReader;
 
 #[cfg(test)]

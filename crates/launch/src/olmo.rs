@@ -60,6 +60,7 @@ impl Reader for OlmoReader {
         }
         model::read(&mut fields);
         batch(&mut fields);
+        parallel::devices(&mut fields);
         parallel::read(&mut fields);
         recompute(&mut fields);
         precision(&mut fields);

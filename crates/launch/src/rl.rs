@@ -115,8 +115,12 @@ impl Reader for RlReader {
         } else {
             nemo::fill(&mut fields, inherited.missing.as_deref());
         }
-        let message = "a step is one actor update: generation, rewards and log-probabilities are excluded";
-        fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
+        // Without generation a step is an update alone.
+        if !["sft", "dpo", "rm"].into_iter().any(|section| fields.document.has(section)) {
+            let message =
+                "a step is one actor update: generation, rewards and log-probabilities are excluded";
+            fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
+        }
         missing(&mut fields, if is_verl { "verl" } else { "NeMo-RL" });
         quiet_rest(&mut fields, known);
         fields.finish()

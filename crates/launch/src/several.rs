@@ -1,4 +1,4 @@
-//! Scripts that start several trainings: each is a run of its own, and one is read.
+//! Scripts with several commands that start a training: one is read, and each of the others is another run or an alternative to it.
 //!
 //! Responsible for: the commands that start a training, and a remark that names the lines of all and the one that is read.
 
@@ -57,18 +57,29 @@ pub(crate) fn note(launch: &mut Launch, text: &str, file: &str, context: &Contex
     let line = |command: &Command| script.sources.place(command.line).1;
     let lines: Vec<String> = commands.iter().map(|command| line(command).to_string()).collect();
     let Some((last, others)) = lines.split_last() else { return };
-    let message = if others.iter().all(|line| line == last) {
+    let excluded: Vec<String> = commands
+        .iter()
+        .zip(&lines)
+        .filter(|(command, _)| command.excludes(read))
+        .map(|(_, line)| line.clone())
+        .collect();
+    let message = if others.iter().all(|line| line == last) && !excluded.is_empty() {
+        format!(
+            "line {last} has {} commands that start a training, and a condition selects one of them: the last is read",
+            commands.len()
+        )
+    } else if others.iter().all(|line| line == last) {
         format!(
             "the command of line {last} starts {} times with other words; the last is read",
             commands.len()
         )
     } else {
         format!(
-            "{} commands start a training, at the lines {} and {last}: that of line {} is read; each of the others is a \
-             run of its own",
+            "{} commands start a training, at the lines {} and {last}: that of line {} is read; {}",
             commands.len(),
             others.join(", "),
-            line(read)
+            line(read),
+            rest(&excluded, commands.len())
         )
     };
     let (file, at) = script.sources.place(read.line);
@@ -81,6 +92,19 @@ pub(crate) fn note(launch: &mut Launch, text: &str, file: &str, context: &Contex
     };
     launch.remarks.push(remark);
     launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
+}
+
+/// What the commands are that are not read: alternatives in other branches of the same condition, at some lines, or other runs.
+fn rest(excluded: &[String], all: usize) -> String {
+    if excluded.is_empty() {
+        return "each of the others is a run of its own".to_owned();
+    }
+    let lines = if excluded.len() == 1 { "line" } else { "lines" };
+    let others = if excluded.len() + 1 < all { "; each of the others is a run of its own" } else { "" };
+    format!(
+        "a condition selects it or that of {lines} {}, and a run starts only one of them{others}",
+        excluded.join(", ")
+    )
 }
 
 /// The commands that start a training, without repetitions of the same words.

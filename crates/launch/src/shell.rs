@@ -54,12 +54,44 @@ pub(crate) struct Command {
     pub(crate) words: Vec<Word>,
     /// Its first line.
     pub(crate) line: usize,
-    /// The line of the undecided branch that contains it.
-    pub(crate) conditional: Option<usize>,
+    /// The undecided branches that contain it, the outermost first.
+    pub(crate) arms: Vec<Arm>,
     /// True if nothing in the script starts it: it is the value of a variable.
     pub(crate) is_alone: bool,
     /// Variables set for this command alone, before it.
     pub(crate) prefix: Vec<(String, String)>,
+}
+
+/// One of the branches of a condition that cannot be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arm {
+    /// The line of the condition.
+    pub(crate) line: usize,
+    /// Which of its branches.
+    pub(crate) index: usize,
+}
+
+impl Command {
+    /// The line of the innermost undecided condition that contains it.
+    pub(crate) fn conditional(&self) -> Option<usize> {
+        self.arms.last().map(|arm| arm.line)
+    }
+
+    /// Tests whether one run starts only one of two commands: they are in different branches of a condition.
+    pub(crate) fn excludes(&self, other: &Self) -> bool {
+        let same = self.arms.iter().zip(&other.arms).find(|(own, their)| own != their);
+        same.is_some_and(|(own, their)| own.line == their.line)
+    }
+}
+
+impl Script {
+    /// The last command whose words pass a test, as the words of its launcher and those that begin with the program.
+    pub(crate) fn last_with(&self, is_program: impl Fn(&str) -> bool) -> Option<(&[Word], &[Word])> {
+        self.commands.iter().rev().find_map(|command| {
+            let at = command.words.iter().position(|word| is_program(&word.text))?;
+            Some(command.words.split_at(at))
+        })
+    }
 }
 
 /// A word of a command.

@@ -46,6 +46,35 @@ fn several_trainings_of_one_script_are_named() {
     );
 }
 
+/// Commands in the branches of one condition are alternatives: a run starts one of them.
+#[test]
+fn trainings_in_branches_of_a_condition_are_alternatives() {
+    let train = |model: &str| {
+        format!(
+            "llamafactory-cli train --model_name_or_path {model} --stage sft --do_train --finetuning_type full --dataset a \
+             --cutoff_len 512 --per_device_train_batch_size 4 --gradient_accumulation_steps 2 --bf16\n"
+        )
+    };
+    let (small, large) = (train("Qwen/Qwen3-4B"), train("Qwen/Qwen3-8B"));
+    let branches = format!(
+        "#!/bin/bash\nif [ -e /data/big ]; then\n  {large}elif [ -e /data/c ]; then\n  {large}else\n  {small}fi\n"
+    );
+    let read = launch(&branches, "train.sh");
+    let part = "at the lines 3 and 7: that of line 7 is read; a condition selects it or that of line 3, and a run starts only \
+                one of them";
+    assert!(has(&read, RemarkKind::Conflict, part), "{:?}", read.remarks);
+    assert!(!has(&read, RemarkKind::Conflict, "a run of its own"), "{:?}", read.remarks);
+    let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());
+    let read = launch(&either, "train.sh");
+    assert!(has(&read, RemarkKind::Conflict, "a condition selects one of them"), "{:?}", read.remarks);
+    let more = launch(&format!("{branches}{}", train("Qwen/Qwen3-32B")), "train.sh");
+    assert!(has(&more, RemarkKind::Conflict, "each of the others is a run of its own"), "{:?}", more.remarks);
+    assert!(!has(&more, RemarkKind::Conflict, "only one of them"), "{:?}", more.remarks);
+    let twice = format!("#!/bin/bash\nif [ -e /data/big ]; then\n  {large}  {small}fi\n");
+    let read = launch(&twice, "train.sh");
+    assert!(has(&read, RemarkKind::Conflict, "each of the others is a run of its own"), "{:?}", read.remarks);
+}
+
 /// Arguments of a loop of the script's own are no defaults of Transformers' trainer.
 #[test]
 fn arguments_of_an_own_loop_are_read_by_their_names() {
@@ -142,14 +171,19 @@ fn easylm_is_read() {
             ("plan.tensor_parallel", "2"),
             ("plan.sharding", "\"fsdp\""),
             ("plan.global_batch", "256"),
+            // 64 samples of an accumulation step over 32 ranks.
+            ("plan.micro_batch", "2"),
             ("plan.sequence_length", "2048"),
             ("plan.recompute", "\"full\""),
         ],
     );
     folder::check(
         &launch(&text("-1,8,1"), "run.sh"),
-        &[("plan.sharding", "\"hsdp:8\""), ("cluster.devices", "open")],
+        &[("plan.sharding", "\"hsdp:8\""), ("cluster.devices", "open"), ("plan.micro_batch", "open")],
     );
+    let ragged = launch(&text("1,48,1"), "run.sh");
+    folder::check(&ragged, &[("plan.micro_batch", "open")]);
+    assert!(has(&ragged, RemarkKind::Conflict, "cannot be divided over 48 ranks"), "{:?}", ragged.remarks);
     let rest = launch(&text("1,1,-1"), "run.sh");
     folder::check(&rest, &[("plan.tensor_parallel", "open"), ("plan.sharding", "\"none\"")]);
     folder::check(&launch(&text("a,b"), "run.sh"), &[("plan.sharding", "open")]);

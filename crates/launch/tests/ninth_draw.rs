@@ -163,6 +163,15 @@ fn a_loss_that_is_fused_with_the_head_is_a_feature() {
         per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\nuse_liger_kernel: true\n";
     check(text, &[("plan.software", "\"transformers-2026+fused-loss+fused-layers\"")]);
     check(&text.replace("kernel: true", "kernel: false"), &[("plan.software", "\"transformers-2026\"")]);
+    // Single kernels of Liger are taken back; the loss on whole logits is no feature.
+    let layers =
+        "liger_kernel_config:\n  fused_linear_cross_entropy: false\n  cross_entropy: true\n  swiglu: false\n";
+    let read = check(&format!("{text}{layers}"), &[("plan.software", "\"transformers-2026+fused-layers\"")]);
+    assert!(has(&read, RemarkKind::NotModelled, "cross_entropy"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::NotModelled, "swiglu"), "{:?}", read.remarks);
+    let command = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen2.5-7B --bf16 --max_length 4096 \
+        --per_device_train_batch_size 2 --use_liger_kernel --liger_kernel_config '{\"rope\": true, \"rms_norm\": false}'\n";
+    check(command, &[("plan.software", "\"transformers-2026+fused-loss\"")]);
     let axolotl = "base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 1\nsequence_len: 4096\ncut_cross_entropy: true\nbf16: true\n";
     check(axolotl, &[("plan.software", "\"transformers-2026+fused-loss\"")]);
     let verl = "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B algorithm.use_kl_in_reward=True \

@@ -312,6 +312,8 @@ pub struct Mlp {
     pub gated: bool,
     /// Activation function.
     pub activation: Activation,
+    /// True if the matrices have biases.
+    pub biases: bool,
 }
 
 /// An activation function.
@@ -327,6 +329,8 @@ pub enum Activation {
     Relu,
     /// max(0, x) squared.
     SquaredRelu,
+    /// x times sigmoid of 1.702 x, with x and the up projection clamped to a limit and 1 added to the up projection (gpt-oss).
+    ClampedQuickGelu,
 }
 
 impl Activation {
@@ -337,6 +341,7 @@ impl Activation {
             Self::Silu => "SiLU",
             Self::Relu => "ReLU",
             Self::SquaredRelu => "squared ReLU",
+            Self::ClampedQuickGelu => "clamped quick GELU",
         }
     }
 }

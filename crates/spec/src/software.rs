@@ -85,6 +85,18 @@ pub struct Software {
     /// Bytes per element moved by GELU composed of the framework's operators, forward and backward. Absent if one kernel does it.
     #[serde(default)]
     pub composed_gelu_bytes: Option<[f64; 2]>,
+    /// True if full sharding copies gathered parameters out of the collective's buffer, and gradients into it: FSDP of one tensor each,
+    /// ZeRO-3. False for flat parameters and compilers that plan the buffers.
+    #[serde(default)]
+    pub copies_shards: bool,
+    /// Bytes per element moved by the clamps before a gated activation, forward and backward, if they are operators of their own. Absent
+    /// if the kernel of the activation clamps.
+    #[serde(default)]
+    pub clamp_bytes: Option<[f64; 2]>,
+    /// Bytes per element of the experts' outputs moved by their biases, forward and backward, if each is added expert by expert. Absent
+    /// if one operator adds them.
+    #[serde(default)]
+    pub expert_bias_bytes: Option<[f64; 2]>,
     /// Bytes per trained parameter and pass moved by a cast of fp32 weights to the compute format, if it runs in every micro-batch
     /// (autocast). There is one pass forward, one for the gradient, and one more if the forward pass is recomputed.
     #[serde(default)]
@@ -221,6 +233,8 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
         &mut own.uncast_norm_bytes,
         &mut own.rotary_bytes,
         &mut own.composed_gelu_bytes,
+        &mut own.clamp_bytes,
+        &mut own.expert_bias_bytes,
     ];
     for bytes in composed.into_iter().flatten() {
         *bytes = bytes.map(|each| each / elementwise);

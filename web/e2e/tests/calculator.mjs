@@ -7,6 +7,9 @@ import { artifacts, check, openPage, pictures, repository } from '../harness.mjs
 const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batch=512&gpus=1024&pp=16&tokens=15.6T&tp=8&uneven-stages=true'
 const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
 
+/** It measures times. */
+export const alone = true
+
 export default async function ({ browser, url }) {
   const steps = { opens, cards, sliders, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
   // RAILWRIGHT_STEPS=picks,drops runs these alone, without the pictures.

@@ -10,6 +10,9 @@ const SIZES = (process.env.RAILWRIGHT_RANKS ?? '64,512').split(',').map(Number)
 /** For a release build on a machine that others use; the aim on two quiet cores is 2 s. A debug build needs ten times as long. */
 const USABLE_MS = Number(process.env.RAILWRIGHT_RANKS_MS ?? 30_000)
 
+/** It measures times. */
+export const alone = true
+
 export default async ({ browser, binary }) => {
   for (const ranks of SIZES) {
     const folder = mkdtempSync(join(tmpdir(), 'railwright-ranks-'))

@@ -1,6 +1,9 @@
 // The shell: every view opens by click, key and link; Back works; keys overlay, theme, unknown views, first paint.
 import { check, openPage } from '../harness.mjs'
 
+/** It measures times. */
+export const alone = true
+
 export default async function ({ browser, url }) {
   await firstPaint(browser, url)
   await allViews(browser, url)

@@ -8,6 +8,9 @@ const SMALL = `#/pipeline?${RUN}&global-batch=256`
 const LARGE = `#/pipeline?${RUN}&global-batch=20480&p.detail=operators`
 const HOST = '[data-testid=timeline]'
 
+/** It measures times. */
+export const alone = true
+
 export default async ({ browser, url }) => {
   await empty(browser, url)
   await steered(browser, url)

@@ -72,6 +72,9 @@ pub(super) fn visit(
         in_phases(costing, (Family::Experts, product.label), kernel, visit);
     }
     activation(costing, &moe.expert, held / etp, visit);
+    if moe.expert.biases {
+        biases(costing, groups, held * width, visit);
+    }
 
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
     let scores = source_tokens * moe.experts as f64 * 4.0 * 6.0;
@@ -90,6 +93,23 @@ pub(super) fn visit(
         let launches = costing.software.router_kernels;
         let host_us = costing.software.host_us_per_expert_layer;
         visit(Operation { host_us, ..Operation::new(Family::Router, phase, kernel, launches) });
+    }
+}
+
+/// Visits the biases of the experts' outputs, of `elements` elements on `groups` local experts. Each expert's bias is weighted by the routing
+/// probabilities of its tokens.
+///
+/// Added by one operator, they are read and written once, and the backward pass reads their gradient. Where a loop adds them expert by
+/// expert, each has a product and a sum forward, and two products, two sums and two casts backward; then the parts are joined and cast
+/// (Megatron-Core, `TEGroupedMLP._apply_bias`).
+fn biases(costing: &Costing<'_>, groups: f64, elements: f64, visit: &mut impl FnMut(Operation<'_>)) {
+    let e = costing.activation_bytes;
+    let in_loop = costing.software.expert_bias_bytes;
+    let bytes = in_loop.unwrap_or([2.0 * e, e]);
+    let launches = in_loop.map_or([1.0, 1.0], |_| [2.0 * groups + 2.0, 6.0 * groups + 2.0]);
+    for (index, phase) in [Phase::Forward, Phase::BackwardInput].into_iter().enumerate() {
+        let kernel = Kernel::Stream { bytes: Bytes::new(bytes[index] * elements), derived: None };
+        visit(Operation::new(Family::Activation, phase, kernel, launches[index]));
     }
 }
 

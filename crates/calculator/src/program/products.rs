@@ -122,8 +122,13 @@ pub(super) fn activation(
     let (forward, backward) = if mlp.gated { (3.0, 5.0) } else { (2.0, 3.0) };
     let elements = tokens * mlp.intermediate_size as f64;
     let unit = elements * costing.activation_bytes * costing.software.elementwise_passes;
-    let bytes = composed_gelu(costing, mlp)
+    let mut bytes = composed_gelu(costing, mlp)
         .map_or([forward * unit, backward * unit], |bytes| bytes.map(|each| each * elements));
+    if let Some(clamps) =
+        costing.software.clamp_bytes.filter(|_| mlp.activation == Activation::ClampedQuickGelu)
+    {
+        bytes = [bytes[0] + clamps[0] * elements, bytes[1] + clamps[1] * elements];
+    }
     for (phase, bytes) in [Phase::Forward, Phase::BackwardInput].into_iter().zip(bytes) {
         let kernel = Kernel::Stream { bytes: Bytes::new(bytes), derived: None };
         visit(Operation::new(Family::Activation, phase, kernel, 1.0));

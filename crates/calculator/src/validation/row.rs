@@ -247,7 +247,8 @@ fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
         let vocabulary = cells.count("vocab").is_none_or(|v| v == known.vocabulary);
         if agrees && vocabulary && routing_agrees(cells, &known) {
             let mut known = known;
-            if notes.contains("w/o mtp") {
+            let is_off = |phrase: &&str| notes.contains(*phrase);
+            if ["w/o mtp", "without mtp", "no mtp", "mtp off", "mtp disabled", "mtp=0"].iter().any(is_off) {
                 known.multi_token_prediction = None;
             }
             return Ok(known);
@@ -434,32 +435,47 @@ fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> Atten
     ];
     if unfused.iter().any(|phrase| text.contains(phrase)) {
         AttentionKernel::Unfused
-    } else if ["flashattention-3", "flash attention 3", "flash_attention_3", "fa3"]
-        .iter()
-        .any(|phrase| text.contains(phrase))
-    {
-        AttentionKernel::Flash3
-    } else if text.contains("flashattention-2")
-        || text.contains("flash attention 2")
-        || text.contains("flash_attention2")
-        || text.contains("flash_attention_2")
-        || text.contains("flash2")
-    {
-        AttentionKernel::Flash2
-    } else if text.contains("flashattention-1")
-        || text.ends_with("flashattention")
-        || text.contains(", flashattention")
-    {
-        AttentionKernel::Flash1
-    } else if own == AttentionKernel::Unfused
-        && ["flashattention", "flash attention", "flash-attn", "flash_attn", "flash attn"]
-            .iter()
-            .any(|phrase| text.contains(phrase))
-    {
-        AttentionKernel::Flash2
     } else {
-        AttentionKernel::Auto
+        match (named_flash(&text), own) {
+            (Some(Some(1)), _) => AttentionKernel::Flash1,
+            (Some(Some(2)), _) | (Some(None), AttentionKernel::Unfused) => AttentionKernel::Flash2,
+            (Some(Some(_)), _) => AttentionKernel::Flash3,
+            _ => AttentionKernel::Auto,
+        }
     }
+}
+
+/// FlashAttention named in a text, and its version if one follows: "FlashAttention-2", "flash_attn v3", "FA2". The highest is used, since a
+/// text may compare several.
+fn named_flash(text: &str) -> Option<Option<u32>> {
+    let version = |rest: &str| {
+        let rest = rest.trim_start_matches([' ', '-', '_']);
+        let rest = rest.strip_prefix("version").or(rest.strip_prefix('v')).unwrap_or(rest).trim_start();
+        let mut digits = rest.chars();
+        let first = digits.next().and_then(|c| c.to_digit(10)).filter(|n| (1..=4).contains(n));
+        // "FlashAttention 2024" names a year.
+        first.filter(|_| !digits.next().is_some_and(|c| c.is_ascii_digit()))
+    };
+    let words = [
+        "flashattention",
+        "flash attention",
+        "flash_attention",
+        "flash-attention",
+        "flash-attn",
+        "flash_attn",
+        "flash attn",
+    ];
+    let long = words
+        .iter()
+        .flat_map(|word| text.match_indices(word).map(|(at, _)| version(&text[at + word.len()..])));
+    let is_start = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric());
+    let short = text.match_indices("fa").filter(|&(at, _)| is_start(at)).filter_map(|(at, _)| {
+        let rest = &text[at + 2..];
+        let adjoins = rest.starts_with(|c: char| c.is_ascii_digit());
+        version(rest).filter(|_| adjoins).map(Some)
+    });
+    let flash2 = text.contains("flash2").then_some(Some(2));
+    long.chain(short).chain(flash2).max()
 }
 
 #[cfg(test)]
@@ -473,6 +489,16 @@ mod tests {
         assert_eq!(of("Megatron-LM (2024), flash attention", "", unfused), AttentionKernel::Flash2);
         assert_eq!(of("Megatron-LM (2024), flash attention", "", AttentionKernel::Flash3), auto);
         assert_eq!(of("Megatron-LM", "without flash attention", unfused), unfused);
+        for (text, version) in [
+            ("torchtitan, FlashAttention-4", AttentionKernel::Flash3),
+            ("own code, FlashAttention, 2026", AttentionKernel::Auto),
+            ("TRL, FlashAttention 2", AttentionKernel::Flash2),
+            ("Megatron-LM, flash-attn v1.0.9", AttentionKernel::Flash1),
+            ("FSDP, FA3 against FA2", AttentionKernel::Flash3),
+            ("FlashAttention 2023, alfa3", AttentionKernel::Auto),
+        ] {
+            assert_eq!(of(text, "", AttentionKernel::Flash3), version, "{text}");
+        }
         // The number belongs to the notes.
         assert_eq!(of("Megatron-LM, flash attention", "3_run.sh", unfused), AttentionKernel::Flash2);
     }

@@ -24,9 +24,9 @@ pub(crate) struct Tune {
     /// Number of layouts to show, and of variants to write with `-o FOLDER`
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Output")]
     pub(crate) top: usize,
-    /// Number of the layout that `--diff`, `--in-place` and `-o` write
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Output")]
-    pub(crate) pick: usize,
+    /// Number of the layout that `--diff`, `--in-place` and `-o` write; by default the fastest that the file can have
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(crate) pick: Option<usize>,
     /// Print only the change, as a unified diff
     #[arg(long, conflicts_with_all = ["in_place", "json"], help_heading = "Output")]
     pub(crate) diff: bool,

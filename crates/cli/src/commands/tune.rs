@@ -16,7 +16,7 @@ use crate::run::{self, Resolved};
 use measured::Trial;
 use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
-use railwright_launch::{Edited, Launch, Refused, differences, unified};
+use railwright_launch::{Edited, Launch, Refused, differences, settable, unified};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -29,6 +29,16 @@ use std::path::Path;
 
 /// Number of families searched in addition to those shown, because a file cannot express every layout.
 const SPARE: usize = 10;
+/// Settings that are named if a file does not set them.
+const MAIN: [&str; 7] = [
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "sharding",
+    "micro_batch",
+    "recompute",
+];
 /// Maximum number of shown layouts.
 const MOST_SHOWN: usize = 50;
 
@@ -76,7 +86,10 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
-    spec.plan = tuning::opened(&own.plan, &kept, &free);
+    let file = Original::open(&own_arguments, launch.as_ref())?;
+    let unset = unset(&file, &free);
+    let fixed: Vec<String> = kept.iter().cloned().chain(unset.iter().map(|key| (*key).to_owned())).collect();
+    spec.plan = tuning::opened(&own.plan, &fixed, &free);
     for (flag, path, value) in &pinned {
         spec.set_flag(flag, path, value)?;
     }
@@ -88,7 +101,6 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     let ran = searcher.run_for_families(std::slice::from_ref(&search), arguments.top + SPARE);
     let Some(ran) = ran.first() else { return Ok(Outcome::Interrupted) };
     let found = search.outcome(&ran.results).candidates;
-    let file = Original::open(&own_arguments, launch.as_ref())?;
     let own_candidate = Candidate::of_plan(&search, own.plan.clone())?;
     let mut notes = Vec::new();
     let rows =
@@ -101,7 +113,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         launch,
         own: own_row,
         rows,
-        kept: messages(&own, &kept, &pinned),
+        kept: messages(&own, &kept, &unset, &pinned),
         structural_keys: tuning::structural_keys(&own.plan)
             .into_iter()
             .filter(|key| !free.iter().any(|name| name == key))
@@ -116,13 +128,22 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     write(arguments, &answer, printer)
 }
 
+/// Settings of the search that no line of the file sets, in a file whose framework has no writer: an edit cannot change them. The number of
+/// replicas follows from the others.
+fn unset(file: &Original, free: &[String]) -> Vec<&'static str> {
+    let Some(keys) = file.format.and_then(|format| settable(format, &file.text)) else { return Vec::new() };
+    let is_unset =
+        |key: &&str| *key != "data_parallel" && !keys.contains(*key) && !free.iter().any(|name| name == key);
+    FREE.iter().copied().filter(is_unset).collect()
+}
+
 fn check(arguments: &args::tune::Tune) -> Result<(), Problem> {
     if !(1..=MOST_SHOWN).contains(&arguments.top) {
         let problem = Problem::new(format!("expected 1 to {MOST_SHOWN} layouts, found {}", arguments.top));
         return Err(problem.in_file("--top"));
     }
-    if !(1..=arguments.top).contains(&arguments.pick) {
-        let problem = Problem::new(format!("expected 1 to {}, found {}", arguments.top, arguments.pick));
+    if let Some(pick) = arguments.pick.filter(|pick| !(1..=arguments.top).contains(pick)) {
+        let problem = Problem::new(format!("expected 1 to {}, found {pick}", arguments.top));
         return Err(problem.in_file("--pick").hint("the number of a layout in the table; --top shows more"));
     }
     Ok(())
@@ -159,13 +180,19 @@ fn rows(
 ) -> Result<Vec<Row>, Failure> {
     let mut different: Vec<(Option<Result<Edited, Refused>>, Candidate)> = Vec::new();
     for candidate in found {
-        if different.len() == wanted {
+        let is_writable = |edited: &Option<Result<Edited, Refused>>| matches!(edited, Some(Ok(_)));
+        let is_full = different.len() >= wanted;
+        // One more than wanted, if the file can have none of them.
+        if is_full && (file.format.is_none() || different.iter().any(|(edited, _)| is_writable(edited))) {
             break;
         }
         if differences(&own.plan, &candidate.plan).is_empty() {
             continue;
         }
         let (edited, source) = file.with(&setting.run, &candidate.plan, arguments);
+        if is_full && !is_writable(&edited) {
+            continue;
+        }
         // The settings of the file are executed, so they are priced.
         let candidate = match source {
             Some(plan) if !differences(&plan, &candidate.plan).is_empty() => {
@@ -270,7 +297,7 @@ impl Tuned {
 }
 
 /// Kept settings, in words.
-fn messages(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> Vec<String> {
+fn messages(own: &Run, kept: &[String], unset: &[&str], pinned: &[(String, String, String)]) -> Vec<String> {
     let plan = &own.plan;
     let mut out = vec![
         own.model.name.clone(),
@@ -286,6 +313,18 @@ fn messages(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> 
         let value = tuning::setting(plan, key)?;
         Some(format!("{key} = {}", value.to_toml()))
     }));
+    let shown: Vec<&str> = unset
+        .iter()
+        .copied()
+        .filter(|key| MAIN.contains(key) && !kept.iter().any(|name| name == key))
+        .collect();
+    if !shown.is_empty() {
+        out.push(format!(
+            "{}, which no line of the file sets (`--free {}` searches them for a change by hand)",
+            shown.join(", "),
+            shown.join(",")
+        ));
+    }
     out.extend(pinned.iter().map(|(flag, _, value)| format!("{flag} {value}")));
     out
 }
@@ -323,7 +362,16 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
         variants(folder, answer, printer)?;
         return Ok(outcome);
     }
-    let edited = answer.picked(arguments.pick)?;
+    let (pick, edited) = answer.picked(arguments.pick)?;
+    if arguments.pick.is_none()
+        && let Some(refused) = answer.rows.first().and_then(|row| row.edited.as_ref()?.as_ref().err())
+    {
+        let by_hand = report::manual(refused);
+        printer.note(&format!(
+            "layout {pick} is written, because this file cannot have layout 1 by an edit: {}{by_hand}",
+            refused.reason
+        ));
+    }
     if arguments.diff {
         let name = answer.file.path.as_str();
         printer.data(&unified(&answer.file.text, &edited.text, (name, name)), None)?;
@@ -331,18 +379,21 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
     }
     let path = arguments.output.as_deref().unwrap_or(&answer.file.path);
     input::write(path, &edited.text)?;
-    printer.note(&format!("wrote `{path}` with layout {}", arguments.pick));
+    printer.note(&format!("wrote `{path}` with layout {pick}"));
     Ok(outcome)
 }
 
 impl Tuned {
-    /// The edited file of a layout, or the reason why there is none.
-    fn picked(&self, pick: usize) -> Result<&Edited, Problem> {
+    /// The edited file of a layout, or the reason why there is none. Without a number the first faster layout that the file can have.
+    fn picked(&self, pick: Option<usize>) -> Result<(usize, &Edited), Problem> {
+        let can = |row: &&Row| row.change < 0.0 && matches!(row.edited, Some(Ok(_)));
+        let first = || self.rows.iter().find(can).map(|row| row.ranked.rank);
+        let pick = pick.or_else(first).unwrap_or(1);
         let row = self.rows.get(pick - 1).ok_or_else(|| {
             Problem::new(format!("there are {} layouts, not {pick}", self.rows.len())).in_file("--pick")
         })?;
         match &row.edited {
-            Some(Ok(edited)) => Ok(edited),
+            Some(Ok(edited)) => Ok((pick, edited)),
             Some(Err(refused)) => Err(report::by_hand(refused, &self.file.path)),
             None => Err(Problem::new("it comes from a log, so there is no change of the file for it")
                 .in_file("--pick")

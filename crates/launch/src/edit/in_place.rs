@@ -7,7 +7,7 @@ use super::language::{Language, Settings, Target};
 use crate::{Launch, differences};
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::run::{Run, Section, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that a user changes by hand if the file does not set them.
 const MAIN: [&str; 8] = [
@@ -68,6 +68,19 @@ impl InPlace {
     }
 }
 
+impl InPlace {
+    /// Names of the settings of a plan that lines of the file set. The micro-batch counts with the batch or its number of micro-batches
+    /// alone: otherwise a change of it would change the batch.
+    pub(super) fn keys(&self) -> BTreeSet<String> {
+        let mut keys: BTreeSet<String> =
+            self.names.keys().filter_map(|key| key.strip_prefix("plan.")).map(str::to_owned).collect();
+        if !["global_batch", "micro_batches"].iter().any(|key| keys.contains(*key)) {
+            keys.remove("micro_batch");
+        }
+        keys
+    }
+}
+
 /// The value of a key in a plan, as a run file has it.
 fn of_plan(run: &Run, key: &str) -> Option<String> {
     if key == MICRO_BATCHES {
@@ -90,13 +103,14 @@ impl Language for InPlace {
             return Vec::new();
         };
         let Some(launch) = read(text) else { return Vec::new() };
-        let Some((line, _)) = lines(&launch).get(key.as_str()).copied() else { return Vec::new() };
+        let Some((line, source)) = lines(&launch).get(key.as_str()).copied() else { return Vec::new() };
         let all: Vec<&str> = text.split_inclusive('\n').collect();
         let sets = |line: &str| line.contains('=') || line.contains(':');
         // The line of the setting, then the variables that it may use.
         let own = line.checked_sub(1).filter(|&at| at < all.len());
         let order = own.into_iter().chain((0..all.len()).filter(|&at| Some(at) != own && sets(all[at])));
-        let pairs = words(old, new);
+        let mut pairs = words(old, new);
+        pairs.extend(scaled(source, old, new));
         let mut found = Vec::new();
         for at in order {
             for (before, after) in &pairs {
@@ -163,9 +177,26 @@ fn words(old: &str, new: &str) -> Vec<(String, String)> {
     if let (Some(a), Some(b)) = (switch(&old), switch(&new)) {
         pairs.extend(SWITCHES.iter().map(|names| (names[a].to_owned(), names[b].to_owned())));
     }
+    let size = |text: &str| text.strip_prefix("hsdp:").map(str::to_owned);
+    match (size(&old), size(&new)) {
+        (Some(a), Some(b)) => pairs.push((a, b)),
+        // -1 stands for all ranks.
+        (Some(a), None) if new == "fsdp" => pairs.push((a, "-1".to_owned())),
+        (None, Some(b)) if old == "fsdp" => pairs.push(("-1".to_owned(), b)),
+        _ => {}
+    }
     pairs.retain(|(before, after)| !before.is_empty() && !after.is_empty() && before != after);
     pairs.dedup();
     pairs
+}
+
+/// The number of a file that is a multiple of the setting, such as the tokens of a micro-batch, and the same multiple of its new value.
+fn scaled(source: &str, old: &str, new: &str) -> Option<(String, String)> {
+    let word = source.rsplit([' ', '=']).next()?;
+    let [own, old, new] = [word, old, new].map(|word| word.parse::<u64>().ok());
+    let (own, old, new) = (own?, old.filter(|&old| old > 0)?, new?);
+    let is_multiple = own != old && own.is_multiple_of(old);
+    is_multiple.then(|| (own.to_string(), (own / old).saturating_mul(new).to_string()))
 }
 
 /// The places of a word in a line, not inside of another word, the last first: values follow their names.

@@ -282,6 +282,29 @@ fn files_without_a_writer_are_edited_in_place() {
     let of = ["cluster.devices=8", "model.vocab=32000"];
     let changed = diff(config, &of, &["plan.micro_batch=8"]);
     assert!(changed.contains("+train_micro_batch_size_per_gpu: 8  # samples"), "{changed}");
+    let keys = settable(Format::GptNeox, config).expect("a file without a writer");
+    assert!(["micro_batch", "sharding", "tensor_parallel"].iter().all(|key| keys.contains(*key)), "{keys:?}");
+    assert!(["recompute", "overlap.tensor", "schedule"].iter().all(|key| !keys.contains(*key)), "{keys:?}");
+    assert_eq!(settable(Format::MegatronScript, SCRIPT), None);
     let refused = edited(config, &of, &["plan.recompute=full"]).expect_err("not in the file");
     assert!(refused.by_hand.iter().any(|change| change.name == "plan.recompute"), "{refused:?}");
+}
+
+/// A setting that another one determines passes through a third value, and a number of tokens is a multiple of the micro-batch.
+#[test]
+fn settings_that_depend_on_each_other_are_edited_in_turn() {
+    let script = "set -x\nsp=4\npython3 -m verl.trainer.main_ppo \\\n    data.max_prompt_length=2048 \\\n    \
+        data.max_response_length=6144 \\\n    actor_rollout_ref.model.path=Qwen/Qwen2.5-7B \\\n    \
+        actor_rollout_ref.actor.strategy=fsdp \\\n    actor_rollout_ref.actor.ppo_mini_batch_size=64 \\\n    \
+        actor_rollout_ref.actor.use_dynamic_bsz=True \\\n    actor_rollout_ref.actor.ppo_max_token_len_per_gpu=16384 \\\n    \
+        actor_rollout_ref.actor.fsdp_config.fsdp_size=8 \\\n    \
+        actor_rollout_ref.actor.ulysses_sequence_parallel_size=${sp} \\\n    trainer.nnodes=2 trainer.n_gpus_per_node=8\n";
+    let whole = diff(script, &[], &["plan.sharding=fsdp"]);
+    assert!(whole.ends_with("+    actor_rollout_ref.actor.fsdp_config.fsdp_size=-1 \\"), "{whole}");
+    let changed = diff(script, &[], &["plan.context_parallel=1", "plan.micro_batch=4"]);
+    assert_eq!(
+        changed,
+        "--- a\n+++ b\n-sp=4\n+sp=1\n-    actor_rollout_ref.actor.ppo_max_token_len_per_gpu=16384 \\\n\
+         +    actor_rollout_ref.actor.ppo_max_token_len_per_gpu=32768 \\"
+    );
 }

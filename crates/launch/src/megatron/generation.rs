@@ -107,15 +107,11 @@ fn gathers_tokens(f: &Filler<'_>) -> bool {
 
 /// Share of a step in CUDA graphs: Megatron-LM's arguments have them off. Older releases had a switch in place of `--cuda-graph-impl`.
 fn graphs(f: &Filler<'_>) -> Graphs {
-    match f.arguments.word("cuda_graph_impl") {
-        Some("full_iteration") => Graphs::Full,
-        Some("none") | None => {
-            let is_switched =
-                ["enable_cuda_graph", "external_cuda_graph"].iter().any(|name| f.arguments.is_on(name));
-            if is_switched { Graphs::Partial } else { Graphs::None }
-        }
-        Some(_) => Graphs::Partial,
-    }
+    let switch =
+        ["enable_cuda_graph", "external_cuda_graph"].into_iter().find(|name| f.arguments.is_on(name));
+    let kind = f.arguments.word("cuda_graph_impl").filter(|kind| *kind != "none").or(switch);
+    let scope = ["cuda_graph_scope", "cuda_graph_modules"].into_iter().find_map(|name| f.arguments.get(name));
+    Graphs::of(kind.unwrap_or("none"), scope.map_or(&[], |scope| scope.values.as_slice()))
 }
 
 /// A generation with the features that its flags turn on, except those that it always has.
@@ -130,12 +126,10 @@ fn with_features(f: &Filler<'_>, id: &str) -> String {
         stack.push_str("+allgather-dispatch");
     }
     if graphs != own.graphs {
-        match graphs {
-            Graphs::Full => stack.push_str("+cuda-graphs"),
-            Graphs::Partial => stack.push_str("+partial-cuda-graphs"),
-            // Graphs of a dense model's layers change its host's time by little; no value was measured.
-            Graphs::None if f.arguments.word("num_experts").is_some() => stack.push_str("+no-cuda-graphs"),
-            Graphs::None => {}
+        // Graphs of a dense model's layers change its host's time by little; no value was measured.
+        if graphs != Graphs::None || f.arguments.word("num_experts").is_some() {
+            stack.push('+');
+            stack.push_str(graphs.feature());
         }
     }
     if is_fused && !own.fused_dispatch {

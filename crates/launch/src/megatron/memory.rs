@@ -33,6 +33,11 @@ fn sharding(f: &mut Filler<'_>, degrees: &Degrees) {
         (sharding, "data_parallel_sharding_strategy")
     } else if let Some(zero) = f.count("zero_stage").filter(|_| f.arguments.is_on("deepspeed")) {
         (stage(zero.min(3) as u8, zero >= 3), "zero_stage")
+    } else if f.arguments.is_on("deepspeed") && f.arguments.mentions("deepspeed_config") {
+        let why = "the stage is in DeepSpeed's file, which is not read: pass --sharding";
+        let (source, line) = f.arguments.origin("deepspeed_config");
+        f.remark(RemarkKind::Unresolved, "deepspeed_config", why);
+        return f.draft.leave_open("plan.sharding", &source, line, why);
     } else {
         (stage(u8::from(f.arguments.is_on("use_distributed_optimizer")), false), "use_distributed_optimizer")
     };

@@ -164,7 +164,9 @@ fn feed_forward(f: &mut Filler<'_>, hidden: Option<u64>) {
     } else if f.arguments.is_on("geglu") {
         (true, Activation::Gelu, "geglu")
     } else if f.arguments.is_on("quick_geglu") {
-        (true, Activation::Gelu, "quick_geglu")
+        let clamp = f.arguments.number("activation_func_clamp_value", f.draft);
+        let activation = clamp.map_or(Activation::Gelu, |_| Activation::ClampedQuickGelu);
+        (true, activation, "quick_geglu")
     } else if f.arguments.is_on("squared_relu") {
         (false, Activation::SquaredRelu, "squared_relu")
     } else {

@@ -186,7 +186,7 @@ fn started(
         (format == Format::MegatronCommand && !command.words.is_empty()).then_some(command)
     })?;
     let launch = if format == Format::MegatronCommand { bare(text, launch) } else { launch };
-    if let Some(line) = launch.conditional {
+    if let Some(line) = launch.conditional() {
         let source = launch.words.first().map_or("", |word| word.text.as_str());
         let (_, branch) = draft.spot(Some(line));
         let message = format!("starts only if the branch of line {} is taken", branch.unwrap_or(line));

@@ -109,15 +109,69 @@ fn data(fields: &mut Fields<'_>) {
                 None => open(fields, key, &at, "copies depend on context parallelism"),
             }
         }
-        (Some("hsdp"), _, Some((_, at))) => {
-            open(fields, key, &at, "ranks / copies: pass `--sharding hsdp:N` with the ranks of a copy");
+        (Some("hsdp"), _, Some((1, at))) => fields.set(key, &full, &at),
+        (Some("hsdp"), _, Some((copies, at))) => {
+            match (divided(fields, copies), fields.draft.spec().cluster.devices) {
+                (Some(group), _) => fields.set(key, &Sharding { group: Some(group), ..full }, &at),
+                (None, Some(_)) => open(fields, key, &at, "its copies do not divide the ranks"),
+                (None, None) => {
+                    open(
+                        fields,
+                        key,
+                        &at,
+                        "ranks / copies: pass `--sharding hsdp:N` with the ranks of a copy",
+                    );
+                }
+            }
         }
-        (Some("hsdp"), ..) => {
-            open(fields, key, &path, "one copy per node: pass `--sharding hsdp:N` with the ranks of a node");
-        }
+        (Some("hsdp"), ..) => match nodes(fields).and_then(|nodes| divided(fields, nodes)) {
+            Some(group) => fields.set(key, &Sharding { group: Some(group), ..full }, &path),
+            None => {
+                open(
+                    fields,
+                    key,
+                    &path,
+                    "one copy per node: pass `--sharding hsdp:N` with the ranks of a node",
+                );
+            }
+        },
         (None, ..) if !fields.document.has(&format!("{section}._target_")) => {
             fields.default(key, &Sharding::zero(0), "OLMo-core shards nothing without `dp_config`");
         }
         _ => open(fields, key, &path, "this kind of data parallelism is not known"),
     }
+}
+
+/// The number of nodes.
+fn nodes(fields: &Fields<'_>) -> Option<u64> {
+    let cluster = &fields.draft.spec().cluster;
+    let per_node = cluster.devices_per_node.filter(|&n| n > 0)?;
+    cluster.devices?.is_multiple_of(per_node).then(|| cluster.devices.map(|all| all / per_node))?
+}
+
+/// Ranks that share one of several copies: the ranks of a sequence count, those of tensor parallelism and of stages do not.
+/// `DataParallelConfig.get_replicate_and_shard_degree` of OLMo-core.
+fn divided(fields: &Fields<'_>, copies: u64) -> Option<u64> {
+    let spec = fields.draft.spec();
+    let parts = spec.plan.tensor_parallel?.checked_mul(spec.plan.pipeline_parallel?)?;
+    let all = parts.checked_mul(copies).filter(|&all| all > 0)?;
+    let devices = spec.cluster.devices?;
+    devices.is_multiple_of(all).then(|| devices / all)
+}
+
+/// The devices of `launch`, a job of `num_nodes` nodes. Beaker's nodes have 8 GPUs unless `num_gpus` has another number.
+pub(super) fn devices(fields: &mut Fields<'_>) {
+    let path = "launch.num_nodes";
+    let Some(nodes) = fields.document.has(path).then(|| fields.count(path)).flatten().filter(|&n| n > 0)
+    else {
+        return;
+    };
+    let gpus = "launch.num_gpus";
+    let given = fields.document.has(gpus).then(|| fields.count(gpus)).flatten().filter(|&n| n > 0);
+    if given.is_none() {
+        fields.remark(RemarkKind::Assumed, path, "OLMo-core's launcher takes 8 GPUs per node by default");
+    }
+    let per_node = given.unwrap_or(8);
+    fields.set("cluster.devices", &nodes.saturating_mul(per_node), path);
+    fields.set("cluster.devices_per_node", &per_node, path);
 }

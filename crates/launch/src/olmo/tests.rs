@@ -176,6 +176,16 @@ fn computed_settings_are_open() {
     check(&launch(&float8), &[("plan.precision.preset", "\"fp8\"")]);
     let nodes = WHOLE.replace("            shard_degree=4,\n", "");
     check(&launch(&nodes), &[("plan.sharding", "open")]);
+    // One copy is plain sharding. With the devices of the job, copies and nodes have their ranks.
+    let copies = |n: u64| WHOLE.replace("shard_degree=4", &format!("num_replicas={n}"));
+    check(&launch(&copies(1)), &[("plan.sharding", "\"fsdp\"")]);
+    check(&launch(&copies(4)), &[("plan.sharding", "open")]);
+    let job = "        trainer=";
+    let of_job =
+        |text: &str| text.replace(job, &format!("        launch=BeakerLaunchConfig(num_nodes=16),\n{job}"));
+    check(&launch(&of_job(&copies(4))), &[("cluster.devices", "128"), ("plan.sharding", "\"hsdp:32\"")]);
+    check(&launch(&of_job(&nodes)), &[("plan.sharding", "\"hsdp:8\"")]);
+    check(&launch(&of_job(&copies(3))), &[("plan.sharding", "open")]);
     let changed = WHOLE.replace("    module = ", "    model.block.attention.n_heads = 8\n    module = ");
     check(&launch(&changed), &[("model.name", "open")]);
     let dimension = BUILDERS.replace("olmo2_1B_v2(", "olmo2_1B_v2(n_layers=8, ");

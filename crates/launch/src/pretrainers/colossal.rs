@@ -3,7 +3,7 @@
 //! Responsible for: `applications/Colossal-LLaMA`, `applications/ColossalChat` and programs with the same flags (Colossal-AI 0.4). Formats and
 //! recompute without a flag are open, because the programs differ in them.
 
-use super::common::{command, flags, sharding};
+use super::common::{flags, sharding};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::shell::{self, Word};
@@ -70,13 +70,13 @@ pub(super) fn is_one(text: &str) -> bool {
         return false;
     }
     let script = shell::read_alone(text);
-    let Some((_, words)) = command(&script, is_program) else { return false };
+    let Some((_, words)) = script.last_with(is_program) else { return false };
     words.iter().any(|word| word.text == "--plugin" || word.text.starts_with("--plugin="))
 }
 
 pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let script = shell::read(text, file, &Context::default(), |_| Vec::new());
-    let Some((launcher, words)) = command(&script, is_program) else {
+    let Some((launcher, words)) = script.last_with(is_program) else {
         return Err(vec![
             Problem::new("no command in this file starts a program of Colossal-AI").in_file(file),
         ]);

@@ -4,7 +4,7 @@
 
 use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::Fields;
-use crate::shell::{Script, Word};
+use crate::shell::Word;
 use crate::{RemarkKind, tokenizers};
 use railwright_spec::plan::Sharding;
 
@@ -61,15 +61,6 @@ pub(super) fn vocabulary(fields: &mut Fields<'_>, path: &str) {
 /// Sharding of a stage, over all replicas or in groups.
 pub(super) const fn sharding(zero_stage: u8, group: Option<u64>) -> Sharding {
     Sharding { zero_stage, group, reshard_after_forward: zero_stage == 3 }
-}
-
-/// The last command of a script whose words pass a test, as the words of its launcher and those behind the program.
-pub(super) fn command(script: &Script, is_program: fn(&str) -> bool) -> Option<(&[Word], &[Word])> {
-    script.commands.iter().rev().find_map(|command| {
-        let at = command.words.iter().position(|word| is_program(&word.text))?;
-        let (before, behind) = command.words.split_at(at);
-        Some((before, behind.get(1..)?))
-    })
 }
 
 /// The flags of a command as keys, `--a.b=c` or `--a.b c`. A value that the script does not determine is `auto`, so that no default is

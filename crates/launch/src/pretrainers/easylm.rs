@@ -3,7 +3,7 @@
 //! Responsible for: `EasyLM/models/llama/llama_train.py` and its configurations (version 2 and the first one). Training with rewards is
 //! refused by the flags that it lacks.
 
-use super::common::{command, flags, sharding};
+use super::common::{flags, sharding};
 use crate::accelerate::software;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
@@ -72,7 +72,7 @@ pub(super) fn is_one(text: &str) -> bool {
 
 pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let script = shell::read(text, file, &Context::default(), |_| Vec::new());
-    let Some((_, words)) = command(&script, |word| word == PROGRAM) else {
+    let Some((_, words)) = script.last_with(|word| word == PROGRAM) else {
         return Err(vec![Problem::new("no command in this file starts EasyLM's training").in_file(file)]);
     };
     let mut fields = Fields::new(Format::Pretrainer, file, text, flags(words));
@@ -210,8 +210,25 @@ fn batch(fields: &mut Fields<'_>) {
             let message = format!("samples of a step: {samples} x {steps} accumulated");
             fields.remark(RemarkKind::Assumed, accumulation, message);
         }
-        let why = "the micro-batch is the batch / ranks of data parallelism, which depend on the devices";
-        fields.draft.leave_open("plan.micro_batch", "", None, why);
+        // The mesh has the ranks: a rank has its part of the array in one pass.
+        let spec = fields.draft.spec();
+        let ranks =
+            spec.cluster.devices.zip(spec.plan.tensor_parallel).map(|(all, parts)| all / parts.max(1));
+        match ranks.filter(|&ranks| ranks > 0) {
+            Some(ranks) if samples.is_multiple_of(ranks) => {
+                fields.set("plan.micro_batch", &(samples / ranks), &path);
+            }
+            Some(ranks) => {
+                let why = format!("{samples} samples cannot be divided over {ranks} ranks");
+                fields.draft.leave_open("plan.micro_batch", "", None, &why);
+                fields.remark(RemarkKind::Conflict, &path, why);
+            }
+            None => {
+                let why =
+                    "the micro-batch is the batch / ranks of data parallelism, which depend on the devices";
+                fields.draft.leave_open("plan.micro_batch", "", None, why);
+            }
+        }
     }
 }
 

@@ -44,6 +44,13 @@ const KNOWN: &[Known] = &[
     ("parallel.pipeline.size", Read),
     ("parallel.pipeline", Read),
     ("parallel.pipeline.interleaved_overlap", Ignored),
+    ("parallel.expert.size", Read),
+    ("parallel.expert.no_tp", Ignored),
+    ("parallel.expert", Read),
+    (
+        "parallel.expert_weight.*",
+        Lost(&["1", "true", "wo", "layer"], "weights of experts divided further are not read"),
+    ),
     ("parallel.zero1.size", Read),
     ("parallel.zero1.fsdp", Read),
     ("parallel.zero1", Read),
@@ -198,6 +205,7 @@ fn parallel(fields: &mut Fields<'_>) {
             fields.set("plan.virtual_stages", &chunks, path);
         }
     }
+    experts(fields);
     if !fields.draft.is_open("plan.tensor_parallel") {
         fields.undivided("InternEvo");
     }
@@ -219,6 +227,23 @@ fn parallel(fields: &mut Fields<'_>) {
     if ranks > 1 {
         let message = "the optimizer is sharded inside groups of this size: estimated over all replicas, a lower bound of memory";
         fields.remark(RemarkKind::NotModelled, &path, message);
+    }
+}
+
+/// Ranks of experts: a size below one, also the default, is as many as replicas and experts allow (`args_sanity_check`).
+fn experts(fields: &mut Fields<'_>) {
+    let found = degree(fields, "parallel.expert");
+    if fields.count("model.num_experts").is_none_or(|experts| experts < 2) {
+        return;
+    }
+    match found.as_ref().map(|(ranks, path)| (u64::try_from(*ranks).unwrap_or(0), path)) {
+        Some((ranks, path)) if ranks > 0 => fields.set("plan.expert_parallel", &ranks, path),
+        found => {
+            let path = found.map_or("", |(_, path)| path.as_str());
+            let why = "as many ranks as replicas and experts allow, which depends on the devices";
+            let (source, line) = fields.source(path);
+            fields.draft.leave_open("plan.expert_parallel", &source, line, why);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::accelerate::unpadded;
 use crate::adapter;
 use crate::features;
 use crate::fields::{Fields, Known, Meaning};
+use crate::megatron::Graphs;
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
 
@@ -54,11 +55,9 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep", Read),
     ("policy.dtensor_cfg.automodel_kwargs.backend.*", Ignored),
     ("policy.megatron_cfg.moe_enable_deepep", Read),
-    (
-        "policy.megatron_cfg.cuda_graph_impl",
-        Lost(&["none"], "partial CUDA graphs are not modelled: estimated without them"),
-    ),
-    ("policy.megatron_cfg.cuda_graph_modules", Ignored),
+    ("policy.megatron_cfg.cuda_graph_impl", Read),
+    ("policy.megatron_cfg.cuda_graph_scope", Read),
+    ("policy.megatron_cfg.cuda_graph_modules", Read),
     ("policy.megatron_cfg.cuda_graph_warmup_steps", Ignored),
     ("policy.megatron_cfg.fused_linear_logprobs_chunk_size", Ignored),
     ("policy.megatron_cfg.use_fused_linear_logprobs", Read),
@@ -125,6 +124,11 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
         let message = "a sample is a pair, and a reference model is also in memory: estimated as one sequence each, \
              a lower bound";
         fields.draft.remark(RemarkKind::NotModelled, "dpo", None, message);
+    }
+    if fields.document.has("rm") {
+        let message = "a sample is a pair, the chosen and the rejected text, and a head with one value replaces that of the \
+             vocabulary: estimated as one sequence each with the vocabulary, a lower bound of time";
+        fields.draft.remark(RemarkKind::NotModelled, "rm", None, message);
     }
     if fields.document.has("ppo") || fields.document.has("value") {
         let message = "a critic is also trained; it is not modelled";
@@ -307,8 +311,24 @@ fn megatron(fields: &mut Fields<'_>) {
     }
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under NeMo-RL");
     dispatch(fields, "policy.megatron_cfg.moe_enable_deepep");
+    graphs(fields);
     features::switches(fields);
     adapters(fields, "policy.megatron_cfg.peft");
+}
+
+/// Share of a step in CUDA graphs, by the arguments of Megatron-Core.
+fn graphs(fields: &mut Fields<'_>) {
+    let path = "policy.megatron_cfg.cuda_graph_impl";
+    let scope: Vec<String> = ["cuda_graph_scope", "cuda_graph_modules"]
+        .into_iter()
+        .filter_map(|key| fields.take(&format!("policy.megatron_cfg.{key}")))
+        .flat_map(|entry| entry.data.names().iter().map(ToString::to_string).collect::<Vec<_>>())
+        .collect();
+    let Some(kind) = fields.word(path) else { return };
+    let graphs = Graphs::of(&kind, &scope);
+    if graphs != Graphs::None {
+        features::add(fields, graphs.feature(), path);
+    }
 }
 
 /// Fused kernels of the dispatch, in a model whose experts are on several ranks.

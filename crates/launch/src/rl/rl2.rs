@@ -97,12 +97,10 @@ type Started = (Document, String, Option<(u64, String, usize)>);
 
 /// The overrides of the last command that starts RL2, its program and its processes.
 fn parse(script: &Script) -> Option<Started> {
-    let is_program = |text: &str| PROGRAMS.contains(&text);
-    let command =
-        script.commands.iter().rev().find(|command| command.words.iter().any(|w| is_program(&w.text)))?;
-    let at = command.words.iter().position(|word| is_program(&word.text))?;
+    let (launcher, words) = script.last_with(|word| PROGRAMS.contains(&word))?;
+    let (program, overrides) = words.split_first()?;
     let mut document = Document::default();
-    for word in &command.words[at + 1..] {
+    for word in overrides {
         let Some((name, value)) = word.text.trim_start_matches(['+', '~']).split_once('=') else { continue };
         // `auto` keeps a value open, so that no default is stated for it.
         let data = if word.unknown.is_empty() {
@@ -112,7 +110,7 @@ fn parse(script: &Script) -> Option<Started> {
         };
         document.entries.push(Entry::new(name.to_owned(), data, Spot { line: word.line, column: 0 }));
     }
-    Some((document, command.words[at].text.clone(), trainers::processes(&command.words[..at])))
+    Some((document, program.text.clone(), trainers::processes(launcher)))
 }
 
 fn parallel(fields: &mut Fields<'_>) {

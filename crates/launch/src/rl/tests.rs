@@ -181,6 +181,23 @@ fn gpus_of_generation_do_not_train() {
     let open = text.replace("      resources:\n        num_nodes: 4\n        gpus_per_node: 8\n", "");
     let launch = check(&open, &[("cluster.devices", "open")]);
     assert!(remarks_text(&launch).contains("the number that trains is open"));
+    let graphs = |keys: &str, expected: &str| {
+        let text = text.replace(
+            "    enabled: true\n    activation",
+            &format!("    enabled: true\n{keys}    activation"),
+        );
+        let launch = check(&text, &[("plan.software", expected)]);
+        assert!(!remarks_text(&launch).contains("cuda_graph"), "{:?}", launch.remarks);
+    };
+    graphs("    cuda_graph_impl: none\n", "\"megatron-core-2025\"");
+    graphs(
+        "    cuda_graph_impl: transformer_engine\n    cuda_graph_modules: [attn]\n",
+        "\"megatron-core-2025+partial-cuda-graphs\"",
+    );
+    graphs(
+        "    cuda_graph_impl: local\n    cuda_graph_scope: full_iteration\n",
+        "\"megatron-core-2025+cuda-graphs\"",
+    );
 }
 
 #[test]

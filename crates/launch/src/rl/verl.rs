@@ -344,8 +344,9 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
     }
     let mut sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
     let size = at("fsdp_size");
-    if let Some(group) = fields.integer(&size).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
-        sharding.group = Some(group);
+    if let Some(group) = fields.integer(&size) {
+        // -1 stands for all ranks.
+        sharding.group = u64::try_from(group).ok().filter(|&group| group > 0);
         fields.set("plan.sharding", &sharding, &size);
     } else if fields.is_auto(&size) {
         fields.remark(RemarkKind::Unresolved, &size, "determines the shard group size: sharding is open");

@@ -4,6 +4,7 @@
 //! branch that ends the script is not taken: the user fulfils its requirements. The body of a loop with an unknown condition counts as an
 //! undecided branch.
 
+use super::Arm;
 use super::lex::{Token, plain};
 use super::merge::State;
 use super::pattern;
@@ -40,9 +41,9 @@ impl Walker<'_> {
     /// Runs a block, and restores the variables that it changed.
     fn branch(&mut self, place: &mut Place<'_>, ends: &[&str], line: usize) -> Outcome {
         let before = self.state();
-        let outer = self.conditional.replace(line);
+        self.arms.push(Arm { line, index: place.at });
         self.list(place, ends, true);
-        self.conditional = outer;
+        self.arms.pop();
         let state = std::mem::replace(&mut self.variables.values, before);
         Outcome { state, ended: self.ended.take() }
     }

@@ -6,7 +6,7 @@
 use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};
 use super::values::{Piece, Value, Variables, known, split, word};
-use super::{Command, Script, condition};
+use super::{Arm, Command, Script, condition};
 use crate::context::Context;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -55,7 +55,7 @@ pub(super) fn run(
         functions: BTreeMap::new(),
         written: BTreeMap::new(),
         ended: None,
-        conditional: None,
+        arms: Vec::new(),
         tests: false,
         context,
         directives,
@@ -96,8 +96,8 @@ pub(super) struct Walker<'a> {
     /// Files that the script writes itself, with `cat > FILE <<EOF`.
     pub(super) written: BTreeMap<String, String>,
     pub(super) ended: Option<End>,
-    /// The line of the branch, not decided, that the walk is in.
-    pub(super) conditional: Option<usize>,
+    /// The branches, not decided, that the walk is in.
+    pub(super) arms: Vec<Arm>,
     /// True while the walk is in the condition of a branch.
     pub(super) tests: bool,
     pub(super) context: &'a Context<'a>,
@@ -186,7 +186,7 @@ impl Walker<'_> {
         let mut status = Some(true);
         let mut runs = active;
         // The line of a chain with an undecided first part.
-        let mut perhaps: Option<usize> = None;
+        let mut perhaps: Option<Arm> = None;
         while !place.is_done() {
             if self.steps == 0 {
                 place.at = place.tokens.len();
@@ -198,7 +198,8 @@ impl Walker<'_> {
                 Some(")" | ";;") if ends.contains(&place.operator().unwrap_or_default()) => return status,
                 Some(sign @ ("&&" | "||")) => {
                     let wanted = sign == "&&";
-                    perhaps = (live && status.is_none()).then(|| place.line());
+                    let arm = Arm { line: place.line(), index: usize::from(wanted) };
+                    perhaps = (live && status.is_none()).then_some(arm);
                     runs = live && status != Some(!wanted);
                 }
                 Some("\n" | ";" | "&" | "|" | "|&") => {
@@ -221,8 +222,8 @@ impl Walker<'_> {
                     }
                     runs &= self.ended.is_none();
                     let found = match (perhaps, runs) {
-                        (Some(line), true) => {
-                            self.perhaps(place, line);
+                        (Some(arm), true) => {
+                            self.perhaps(place, arm);
                             None
                         }
                         _ => self.command(place, runs),
@@ -239,16 +240,16 @@ impl Walker<'_> {
     }
 
     /// A command that may not run: its changes are open.
-    fn perhaps(&mut self, place: &mut Place<'_>, line: usize) {
+    fn perhaps(&mut self, place: &mut Place<'_>, arm: Arm) {
         let before = self.state();
-        let outer = self.conditional.replace(line);
+        self.arms.push(arm);
         self.command(place, true);
-        self.conditional = outer;
+        self.arms.pop();
         let after = self.state();
         if self.ended.take().is_some() {
             self.variables.values = before;
         } else {
-            self.merge(&[before, after], line);
+            self.merge(&[before, after], arm.line);
         }
     }
 

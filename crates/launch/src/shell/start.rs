@@ -105,8 +105,8 @@ impl Walker<'_> {
                 fields[1..].iter().flat_map(|field| field.iter().chain([&blank]).cloned()).collect();
             match Self::unquoted(&all) {
                 Some(words) => {
-                    let conditional = self.conditional;
-                    self.keep(Command { words, line, conditional, ..Command::default() });
+                    let arms = self.arms.clone();
+                    self.keep(Command { words, line, arms, ..Command::default() });
                 }
                 None => self.inner(rest, &expanded[1..], line, nesting),
             }
@@ -116,16 +116,16 @@ impl Walker<'_> {
         if let Some(at) = command_line(&expanded) {
             match Self::unquoted(&fields[at]) {
                 Some(words) => {
-                    let conditional = self.conditional;
-                    self.keep(Command { words, line, conditional, ..Command::default() });
+                    let arms = self.arms.clone();
+                    self.keep(Command { words, line, arms, ..Command::default() });
                 }
                 None => self.inner(split(&fields[at]), &expanded[at..=at], expanded[at].line, nesting),
             }
         } else if self.script_of(fields, &expanded, line, nesting) && self.script.commands.len() > kept {
             return Some(true);
         }
-        let conditional = self.conditional;
-        self.keep(Command { words: expanded, line, conditional, prefix, ..Command::default() });
+        let arms = self.arms.clone();
+        self.keep(Command { words: expanded, line, arms, prefix, ..Command::default() });
         // Programs are assumed to succeed, except in the condition of a branch.
         if self.tests { None } else { Some(true) }
     }
@@ -446,8 +446,8 @@ impl Walker<'_> {
             let ends =
                 |word: &Word| word.text.starts_with(['|', '&', '>', '<']) || word.text.starts_with("2>");
             let words: Vec<Word> = words.into_iter().take_while(|word| !ends(word)).collect();
-            let conditional = self.conditional;
-            self.keep(Command { words, line, conditional, ..Command::default() });
+            let arms = self.arms.clone();
+            self.keep(Command { words, line, arms, ..Command::default() });
             return;
         }
         // An unknown part becomes a variable, so that it keeps its reason.

@@ -7,9 +7,9 @@ use super::keys;
 use super::launcher::{NO_VALUE, Unknown, flag, launcher};
 use crate::Context;
 use crate::context::Sources;
-use crate::document::{self, Data, Document};
+use crate::document::{self, Data, Document, Entry};
 use crate::megatron::Batch;
-use crate::shell::{self, Command, Why, Word};
+use crate::shell::{self, Arm, Command, Why, Word};
 use railwright_spec::problem::Problem;
 use std::path::Path;
 
@@ -214,9 +214,12 @@ fn alternatives(script: &shell::Script, command: &Command) -> Vec<Command> {
     choice
         .alternatives
         .iter()
-        .map(|words| {
+        .enumerate()
+        .map(|(index, words)| {
             let words = before.iter().chain(words).chain(behind.iter().skip(1)).cloned().collect();
-            Command { words, conditional: Some(choice.line), ..command.clone() }
+            let mut arms = command.arms.clone();
+            arms.push(Arm { line: choice.line, index });
+            Command { words, arms, ..command.clone() }
         })
         .collect()
 }
@@ -242,7 +245,7 @@ pub(super) fn parse(
     let Some((command, (_, first, name))) = all.pop() else {
         return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
-    if let Some(line) = command.conditional {
+    if let Some(line) = command.conditional() {
         let why = "depends on a condition that only a run decides; the last alternative is read";
         unknown.push(("the command".to_owned(), line, why.to_owned()));
     }
@@ -312,8 +315,23 @@ fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
                     }
                 }
             }
-            Some((value, word)) => put(document, &name, Data::of_word(&value), word.line),
+            Some((value, word)) => match table(&value) {
+                Some(entries) => {
+                    for entry in entries {
+                        put(document, &format!("{name}.{}", entry.path), entry.data, word.line);
+                    }
+                }
+                None => put(document, &name, Data::of_word(&value), word.line),
+            },
             None => put(document, &name, Data::Flag(true), word.line),
         }
     }
+}
+
+/// The entries of a table in JSON, as Transformers accepts it for arguments that are dictionaries.
+fn table(value: &str) -> Option<Vec<Entry>> {
+    if !value.trim_start().starts_with('{') {
+        return None;
+    }
+    document::json(value, "").ok().map(|document| document.entries).filter(|entries| !entries.is_empty())
 }

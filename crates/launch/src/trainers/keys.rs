@@ -145,6 +145,12 @@ pub(super) fn is_known(path: &str) -> bool {
         || KNOWN.iter().any(|(name, meaning)| *name == path && !matches!(meaning, Ignored))
 }
 
+/// A kernel of layers that a file turns off alone: the feature stands for all of them.
+const OF_ALL_KERNELS: Meaning = Lost(
+    &["true"],
+    "norms, rotary embedding and activation are one feature: estimated with this kernel like that of the norms",
+);
+
 /// All keys that are known, in the common vocabulary.
 pub(super) const KNOWN: &[Known] = &[
     ("per_device_train_batch_size", Key("plan.micro_batch")),
@@ -327,6 +333,16 @@ pub(super) const KNOWN: &[Known] = &[
     ("activation_offloading", Lost(&["false"], "kept inputs of layers are estimated on the device")),
     ("torch_compile", Lost(&["false"], "estimated as eager")),
     ("use_liger_kernel", Read),
+    ("liger_kernel_config.fused_linear_cross_entropy", Read),
+    ("liger_kernel_config.rms_norm", Read),
+    ("liger_kernel_config.layer_norm", Ignored),
+    ("liger_kernel_config.rope", OF_ALL_KERNELS),
+    ("liger_kernel_config.swiglu", OF_ALL_KERNELS),
+    ("liger_kernel_config.geglu", OF_ALL_KERNELS),
+    (
+        "liger_kernel_config.cross_entropy",
+        Lost(&["false"], "a loss in one kernel on whole logits: their memory is an upper bound"),
+    ),
     ("enable_liger_kernel", Read),
     ("liger_fused_linear_cross_entropy", Read),
     ("cut_cross_entropy", Read),
@@ -399,10 +415,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("plugins", Ignored),
     ("model_type", Ignored),
     ("tokenizer_type", Ignored),
-    ("attn_implementation", Ignored),
+    ("attn_implementation", Read),
     ("flash_attn", Ignored),
     ("flash_attention", Ignored),
-    ("attn_impl", Ignored),
+    ("attn_impl", Read),
     ("lora_rank", Read),
     ("lora_alpha", Ignored),
     ("loraplus_lr_ratio", Ignored),

@@ -165,6 +165,7 @@ impl Changes {
             uncast_norm_bytes: software.uncast_norm_bytes.filter(|_| !self.fuses_layers),
             rotary_bytes: software.rotary_bytes.filter(|_| !self.fuses_layers),
             composed_gelu_bytes: software.composed_gelu_bytes.filter(|_| !self.fuses_layers),
+            clamp_bytes: software.clamp_bytes.filter(|_| !self.fuses_layers),
             norm_bytes: match (software.norm_bytes.filter(|_| !self.fuses_layers), self.least_norm_bytes) {
                 (Some(own), Some(least)) => Some([own[0].max(least[0]), own[1].max(least[1])]),
                 (own, least) => own.or(least),

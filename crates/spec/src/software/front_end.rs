@@ -23,6 +23,7 @@ pub struct FrontEnd {
     expert: Option<bool>,
     context: Option<Vec<ContextKind>>,
     zero_stages: Option<Vec<u8>>,
+    keeps_gathered: Option<bool>,
     recompute: Option<Vec<RecomputeModule>>,
     recompute_layers: Option<bool>,
 }
@@ -54,6 +55,7 @@ impl FrontEnd {
         left.tensor = both(self.tensor, offers.tensor);
         left.pipeline = both(self.pipeline, offers.pipeline);
         left.expert = both(self.expert, offers.expert);
+        left.keeps_gathered = both(self.keeps_gathered, offers.keeps_gathered);
         left.recompute_layers = both(self.recompute_layers, offers.recompute_layers);
         if let Some(kinds) = &self.context {
             left.context.retain(|kind| kinds.contains(kind));

@@ -34,6 +34,8 @@ pub struct Offers {
     pub zero_stages_with_pipeline: Vec<u8>,
     /// ZeRO stages supported with tensor parallelism.
     pub zero_stages_with_tensor: Vec<u8>,
+    /// Stage 3 whose parameters stay gathered between the forward and backward passes.
+    pub keeps_gathered: bool,
     /// Sharding over groups smaller than all replicas.
     pub hybrid_sharding: bool,
     /// Rank orders.
@@ -72,6 +74,7 @@ impl Offers {
             zero_stages: vec![0, 1, 2, 3],
             zero_stages_with_pipeline: vec![0, 1, 2, 3],
             zero_stages_with_tensor: vec![0, 1, 2, 3],
+            keeps_gathered: true,
             hybrid_sharding: true,
             rank_orders: vec![RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData],
             recompute: vec![CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators],

@@ -71,6 +71,8 @@ impl Software {
             uncast_norm_bytes: self.uncast_norm_bytes.map(|bytes| bytes.map(|each| each * streams)),
             rotary_bytes: self.rotary_bytes.map(|bytes| bytes.map(|each| each * streams)),
             composed_gelu_bytes: self.composed_gelu_bytes.map(|bytes| bytes.map(|each| each * streams)),
+            clamp_bytes: self.clamp_bytes.map(|bytes| bytes.map(|each| each * streams)),
+            expert_bias_bytes: self.expert_bias_bytes.map(|bytes| bytes.map(|each| each * streams)),
             weight_cast_bytes: self.weight_cast_bytes * streams,
             adapter_cast_bytes: self.adapter_cast_bytes * streams,
             cast_passes: self.cast_passes * streams,

@@ -181,7 +181,7 @@ impl Space {
                 || Shardings::Open {
                     stages: offers.zero_stages.clone(),
                     groups: if offers.hybrid_sharding { Counts::ANY } else { Counts::Listed(Vec::new()) },
-                    reshard: vec![false, true],
+                    reshard: if offers.keeps_gathered { vec![false, true] } else { vec![true] },
                 },
                 |sharding| Shardings::Listed(vec![sharding]),
             ),

@@ -103,7 +103,11 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
                 if modules.is_empty() { Some(Recompute::core_attention()) } else { selective(modules) }
             })
         }
-        _ => None,
+        // A list of modules alone.
+        _ => modules(&text)
+            .filter(|modules| !modules.is_empty())
+            .or(Some(named).filter(|n| !n.is_empty()))
+            .and_then(selective),
     };
     Published { offload: offload.filter(|_| policy.is_some()), policy }
 }
@@ -205,6 +209,8 @@ mod tests {
         assert_eq!(of("selective (per-op SAC)").policy, Some(only(&[Operators])));
         assert_eq!(of("recompute-norm,recompute-swiglu").policy, Some(only(&[Norm, Activation])));
         assert_eq!(of("selective").policy, Some(Recompute::core_attention()));
+        assert_eq!(of("mla_up_proj,mlp").policy, Some(only(&[RecomputeModule::LatentUpProjection, Mlp])));
+        assert_eq!(of("unheard-of").policy, None);
         assert_eq!(of("full(5 layers)").policy, Some(Recompute::Full { layers: Some(5) }));
     }
 

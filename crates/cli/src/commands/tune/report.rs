@@ -178,8 +178,16 @@ pub(super) fn by_hand(refused: &Refused, path: &str) -> Problem {
     if refused.by_hand.is_empty() {
         return problem.hint("`railwright export` writes a new launch file for a layout");
     }
-    let changes: Vec<String> = refused.by_hand.iter().map(change).collect();
-    problem.hint(format!("make these changes by hand: {}", changes.join("; ")))
+    problem.hint(format!("make these changes by hand: {}", listed(refused)))
+}
+
+/// The changes of a layout that no edit makes, behind its reason; empty without any.
+pub(super) fn manual(refused: &Refused) -> String {
+    if refused.by_hand.is_empty() { String::new() } else { format!(" (by hand: {})", listed(refused)) }
+}
+
+fn listed(refused: &Refused) -> String {
+    refused.by_hand.iter().map(change).collect::<Vec<_>>().join("; ")
 }
 
 /// `--micro-batch-size 1 -> 2`, `add --x 3`, `remove --y`.

@@ -30,7 +30,7 @@ pub(in crate::megatron) struct Features {
 
 /// Share of a step in CUDA graphs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::megatron) enum Graphs {
+pub(crate) enum Graphs {
     /// No graphs.
     #[default]
     None,
@@ -38,6 +38,36 @@ pub(in crate::megatron) enum Graphs {
     Partial,
     /// The whole iteration.
     Full,
+}
+
+impl Graphs {
+    /// The share that an implementation and its scope have. Up to 2025 the whole iteration was a scope of the `local` implementation, and
+    /// graphs of generation alone are another scope: neither is a share of layers. Source: Megatron-Core, `transformer_config.py`.
+    pub(crate) fn of(implementation: &str, scope: &[String]) -> Self {
+        let has = |part: &str| {
+            scope.iter().any(|word| {
+                word.split([' ', ',', '+']).any(|word| word.trim_matches(['[', ']', '"', '\'']) == part)
+            })
+        };
+        match implementation {
+            "none" => Self::None,
+            "full_iteration" => Self::Full,
+            // Its graphs are those of layers, whatever the scope.
+            "transformer_engine" | "external_cuda_graph" => Self::Partial,
+            _ if has("full_iteration") => Self::Full,
+            _ if has("full_iteration_inference") => Self::None,
+            _ => Self::Partial,
+        }
+    }
+
+    /// The feature of the software that stands for the share.
+    pub(crate) const fn feature(self) -> &'static str {
+        match self {
+            Self::None => "no-cuda-graphs",
+            Self::Partial => "partial-cuda-graphs",
+            Self::Full => "cuda-graphs",
+        }
+    }
 }
 
 /// Kernel features of a stack: the row of its generation, and the features in its name. Generations without a row have none.

@@ -34,8 +34,7 @@ pub(super) fn shape(run: &Run, structure: &Structure, per_chunk: &[u64]) -> Grou
     if let Some(mlp) = widths(model) {
         group.value("--ffn-hidden-size", mlp.intermediate_size);
         match (mlp.gated, mlp.activation) {
-            // OpenAI's variant: a quick GELU with an offset and a bound.
-            _ if model.family == "gpt_oss" => {
+            (_, Activation::ClampedQuickGelu) => {
                 group.flag("--quick-geglu");
                 group.value("--glu-linear-offset", "1.0");
                 group.value("--activation-func-clamp-value", "7.0");

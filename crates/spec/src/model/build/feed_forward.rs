@@ -56,7 +56,12 @@ pub(crate) enum SharedGate {
 
 impl DenseShape {
     fn mlp(self) -> Mlp {
-        Mlp { intermediate_size: self.width, gated: self.gated, activation: self.activation }
+        Mlp {
+            intermediate_size: self.width,
+            gated: self.gated,
+            activation: self.activation,
+            biases: self.bias,
+        }
     }
 
     /// Weights of the matrices, with names under `prefix` and labels under `label`.

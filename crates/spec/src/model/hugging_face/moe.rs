@@ -5,7 +5,7 @@ use super::experts::{DenseFirst, routed, with_shared};
 use super::per_layer::{sliding_layers, window};
 use crate::model::build::{Block, FeedForwardShape, NormShape, QkNorm, SharedGate, SharedShape, assemble};
 use crate::model::fields::missing;
-use crate::model::{Model, Span, bounds};
+use crate::model::{Activation, Model, Span, bounds};
 use crate::problem::Problem;
 
 pub(super) fn mixtral(source: &Source<'_>) -> Result<Model, Problem> {
@@ -18,7 +18,8 @@ pub(super) fn mixtral(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
 }
 
-/// gpt-oss: biases on everything, the experts and the router included; one sink per head; a window on every other layer.
+/// gpt-oss: biases on everything, the experts and the router included; the activation of experts is a clamped quick GELU; one sink per head;
+/// a window on every other layer.
 pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(64), ..Defaults::LLAMA })?;
@@ -26,7 +27,7 @@ pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     let mut attention = common.attention();
     (attention.qkv_bias, attention.output_bias, attention.sinks) = (bias, bias, true);
     let mut expert = common.gated(intermediate(fields)?);
-    expert.bias = true;
+    (expert.bias, expert.activation) = (true, Activation::ClampedQuickGelu);
     let mut experts = routed(fields, expert, None)?;
     experts.router_bias = true;
     let block = decoder(attention, FeedForwardShape::Experts(experts));

@@ -51,6 +51,10 @@ fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
         (pp > 1 && is_interleaved && !offers.interleaving, "interleaved stages"),
         (plan.context_parallel > 1 && offers.context.is_empty(), "context parallelism"),
         (plan.expert_parallel > 1 && !offers.expert, "expert parallelism"),
+        (
+            stage == 3 && !plan.sharding.reshard_after_forward && !offers.keeps_gathered,
+            "parameters that stay gathered after the forward pass",
+        ),
         (plan.sharding.group.is_some() && !offers.hybrid_sharding, "sharding over a part of the replicas"),
     ]
     .into_iter()
