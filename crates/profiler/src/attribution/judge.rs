@@ -188,7 +188,9 @@ fn judge(
         doubts.acquittal.extend(slow_steps::unexplained(windows, occupancies, base - without_all));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
-    doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));
+    doubts
+        .always
+        .extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, (count, rest.saving))));
     let (verdict, reasons) = doubts.judge(&named);
     if verdict == Verdict::CannotTell {
         named.clear();
@@ -228,6 +230,7 @@ fn judge(
         slow_stages: stages
             .iter()
             .filter(|stage| stage.of_rank().is_none())
+            .chain(near.iter().filter(|stage| stage.members.len() > 1))
             .map(|stage| stage.members.iter().map(|&member| job.members[member].rank).collect())
             .collect(),
         clocks: joined.clocks.clone(),

@@ -138,7 +138,7 @@ pub struct StragglerReport {
     pub charged: Vec<Charged>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
-    /// Ranks of every stage with longer compute than the others, for any verdict.
+    /// Ranks of every stage with longer compute than the others, even if it may be so by design, for any verdict.
     #[serde(skip)]
     pub slow_stages: Vec<Vec<u32>>,
     /// Clock alignment.

@@ -135,18 +135,25 @@ mod tests {
         straggler_report(&mut plan.job(), &JoinOptions::default())
     }
 
-    /// The gradients of one shard are reduced eight times slower in two of six steps.
+    /// The gradients of one shard are reduced twenty times slower in two of six steps.
     #[test]
     fn a_link_that_is_slow_in_some_steps_is_named_with_its_cost() {
-        let plan = Synthetic { data: 4, steps: 6, ..Synthetic::default() };
-        let faulty = Synthetic { slow_links: vec![(1, 8.0)], slow_link_steps: vec![2, 3], ..plan.clone() };
+        let plan = Synthetic { data: 4, steps: 6, overlapped: true, ..Synthetic::default() };
+        let faulty = Synthetic { slow_links: vec![(1, 20.0)], slow_link_steps: vec![2, 3], ..plan.clone() };
         let (quiet, found) = (report(&plan), report(&faulty));
         assert!(quiet.slow_groups.is_empty(), "{:?}", quiet.slow_groups);
-        assert_eq!(found.verdict, Verdict::SlowLink, "{:?} {:?}", found.culprits, found.reasons);
+        assert_eq!(
+            found.verdict,
+            Verdict::SlowLink,
+            "{:?} {:?} {:?}",
+            found.culprits,
+            found.reasons,
+            found.slow_groups
+        );
         let [named] = found.culprits.as_slice() else { panic!("{:?}", found.culprits) };
         assert_eq!((named.kind, named.ranks.as_slice()), (Kind::Group, &[1, 3, 5, 7][..]));
         let truth = (found.step_time - quiet.step_time) * 1e-9;
-        assert!((named.cost_s / truth - 1.0).abs() < 0.1, "{} {truth}", named.cost_s);
+        assert!((named.cost_s / truth - 1.0).abs() < 0.15, "{} {truth}", named.cost_s);
         let steps: Vec<u64> = found.slow_groups.iter().flat_map(|group| group.steps.clone()).collect();
         assert_eq!(steps.len(), 2, "{:?}", found.slow_groups);
         // In most of the steps it is slow in general.
