@@ -103,7 +103,9 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     let mut unmarked: Vec<u32> = Vec::new();
     let mut backward = false;
     for (at, row) in host.iter().enumerate() {
-        if row.kind == HostKind::Overhead || row.kind == HostKind::Python {
+        // Of Python functions, only the hook of a checkpoint marks a phase.
+        let is_python = row.kind == HostKind::Python && marks.of(row.name) != Mark::Checkpoint;
+        if row.kind == HostKind::Overhead || is_python {
             phases.push(None);
             continue;
         }

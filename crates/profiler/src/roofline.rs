@@ -8,6 +8,7 @@ mod work;
 pub(crate) use work::contracts;
 pub use work::{Kind, Work, work};
 
+use crate::NameId;
 use crate::causes::THREADS;
 use crate::inputs;
 use crate::samples::{format, lists};
@@ -73,6 +74,9 @@ pub struct RooflineRow {
     pub share_of_roofline: f64,
     /// Saving at [`TARGET`] per rank and step, in nanoseconds.
     pub saving_ns: f64,
+    /// The longest kernel of one of the calls.
+    #[serde(skip)]
+    pub kernel: Option<String>,
     /// True if the least time, and with it the saving, is a bound: the experts chosen by tokens are not recorded.
     #[serde(skip)]
     pub bounded: bool,
@@ -118,9 +122,19 @@ pub fn least_time(work: Work, peak: f64, bandwidth: f64) -> (f64, Bound) {
 
 /// Calls of one operator, shape and format.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct Sum<'a> {
     calls: u64,
     time: i64,
+    /// The longest kernel of the first call.
+    kernel: Option<&'a str>,
+}
+
+/// Kernels of one call: their time in nanoseconds, their format, and the longest one with its time.
+#[derive(Clone, Copy, Default)]
+struct Call {
+    time: i64,
+    data_type: Option<DataType>,
+    longest: (i64, Option<NameId>),
 }
 
 /// By launching host row: the innermost open operator with shapes on its thread, [`NONE`] without one.
@@ -152,10 +166,14 @@ pub(crate) fn operators(view: &View<'_>) -> Vec<u32> {
 type Key<'a> = (&'a str, &'a str, DataType);
 
 /// Adds one rank. Returns the time of its compute, in nanoseconds.
-fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Sum, FxBuildHasher>) -> i64 {
+fn add<'a>(
+    view: &'a View<'_>,
+    span: (i64, i64),
+    sums: &mut IndexMap<Key<'a>, Sum<'a>, FxBuildHasher>,
+) -> i64 {
     let of = operators(view);
     let names = &view.trace.names;
-    let mut calls: IndexMap<u32, (i64, Option<DataType>), FxBuildHasher> = IndexMap::default();
+    let mut calls: IndexMap<u32, Call, FxBuildHasher> = IndexMap::default();
     let mut all = 0;
     for (at, row) in view.gpu.iter().enumerate() {
         if view.role[at] != Role::Compute || row.start < span.0 || row.start >= span.1 {
@@ -167,10 +185,13 @@ fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Su
             continue;
         }
         let call = calls.entry(operator).or_default();
-        call.0 += row.duration();
-        call.1 = call.1.or_else(|| element(names.get(row.name)));
+        call.time += row.duration();
+        call.data_type = call.data_type.or_else(|| element(names.get(row.name)));
+        if row.duration() > call.longest.0 {
+            call.longest = (row.duration(), Some(row.name));
+        }
     }
-    for (operator, (time, data_type)) in calls {
+    for (operator, Call { time, data_type, longest }) in calls {
         let Some(row) = view.trace.host.get(operator as usize) else { continue };
         let Some(shapes) = row.shapes.map(|shapes| names.get(shapes)) else { continue };
         let operator = names.get(row.name);
@@ -178,6 +199,7 @@ fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Su
         let sum = sums.entry((operator, shapes, data_type)).or_default();
         sum.calls += 1;
         sum.time += time;
+        sum.kernel = sum.kernel.or_else(|| longest.1.map(|name| names.get(name)));
     }
     all
 }
@@ -209,7 +231,7 @@ pub fn roofline(
     accelerator: &Accelerator,
     samples: f64,
 ) -> Option<Roofline> {
-    let mut sums: IndexMap<Key<'_>, Sum, FxBuildHasher> = IndexMap::default();
+    let mut sums: IndexMap<Key<'_>, Sum<'_>, FxBuildHasher> = IndexMap::default();
     let all: i64 =
         views.iter().filter(|view| !view.from_host).map(|view| add(view, windows.span(), &mut sums)).sum();
     let outputs = work::outputs(sums.keys().map(|(operator, shapes, _)| (*operator, *shapes)));
@@ -261,6 +283,7 @@ pub fn roofline(
             bytes_per_s: work.bytes / call_ns.max(1.0) * 1e9,
             share_of_roofline: share,
             saving_ns: saving,
+            kernel: sum.kernel.map(str::to_owned),
             bounded,
         });
     }

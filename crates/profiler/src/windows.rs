@@ -155,7 +155,9 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     };
     for (cut_by, cutter) in cut::METHODS {
         let cut = |member: usize, view: &View<'_>| {
-            Some(meet::Cut { member, extent: view.extent()?, boundaries: cutter(view) })
+            let boundaries = cutter(view);
+            let is_open = meet::is_open(view, &boundaries);
+            Some(meet::Cut { member, extent: view.extent()?, boundaries, is_open })
         };
         let mut cuts: Vec<meet::Cut> = workers.map(views, cut).into_iter().flatten().collect();
         if cut_by == CutBy::InferenceSteps

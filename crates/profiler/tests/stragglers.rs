@@ -5,9 +5,11 @@
 mod jobs;
 
 use jobs::job;
+use railwright_profiler::RankTrace;
 use railwright_profiler::attribution::{CauseClass, Kind, StragglerReport, Verdict, straggler_report};
 use railwright_profiler::certainty::Certainty;
 use railwright_profiler::joined::JoinOptions;
+use railwright_profiler::trace::{GpuActivities, GpuKind};
 
 fn report(folder: &str) -> StragglerReport {
     let report = straggler_report(&mut job(folder, "pt.trace"), &JoinOptions::default());
@@ -129,4 +131,32 @@ fn stragglers_beside_unrecorded_ranks_are_named_with_bounds() {
         assert_eq!(named.certainty, Certainty::AtMost, "{name}");
         assert!((0.95..1.5).contains(&(named.cost_s / cost_s)), "{name}: {} of {cost_s}", named.cost_s);
     }
+}
+
+/// A stage that computes 8% longer than the others may do so by design: it is not named, and excludes "no straggler".
+#[test]
+fn a_stage_that_is_somewhat_longer_is_a_doubt() {
+    let mut job = job("simulated/two_stages", "pt.trace");
+    let is_compute = |name: &str| !name.contains("nccl");
+    let compute = |trace: &RankTrace| -> i64 {
+        let rows = trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel);
+        rows.filter(|row| is_compute(trace.names.get(row.name))).map(|row| row.duration()).sum()
+    };
+    let ratio = compute(&job.members[0].trace) as f64 / compute(&job.members[2].trace) as f64;
+    for member in &mut job.members[..2] {
+        let trace = &mut member.trace;
+        let mut rows = GpuActivities::default();
+        for mut row in trace.gpu.iter() {
+            if row.kind == GpuKind::Kernel && is_compute(trace.names.get(row.name)) {
+                row.end = row.start + (row.duration() as f64 * 1.08 / ratio) as i64;
+            }
+            rows.push(row);
+        }
+        trace.gpu = rows;
+    }
+    let report = straggler_report(&mut job, &JoinOptions::default());
+    assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.culprits);
+    let is_stage =
+        |reason: &String| reason.starts_with("stage 0 computes 1.08 times as long as the median stage");
+    assert!(report.reasons.iter().any(is_stage), "{:?}", report.reasons);
 }

@@ -120,7 +120,7 @@ impl Answer for Communication {
         let report = &self.report;
         let mut document = Document::default();
         if let Some(largest) = report.groups.iter().max_by(|a, b| a.time.total_cmp(&b.time)) {
-            document.verdict(result(&report.groups, largest));
+            document.verdict(result(report, largest));
         }
         let on = report.accelerator.as_ref().map_or(String::new(), |name| format!(" on {name}"));
         document.spans(vec![
@@ -156,14 +156,27 @@ fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -
 }
 
 /// Wait and transfer time of all groups, and the group with most of it.
-fn result(groups: &[GroupCommunication], largest: &GroupCommunication) -> String {
-    let estimated = about(groups.iter().any(|group| group.estimate));
-    format!(
-        "wait {estimated}{}, transfer {estimated}{} (mean over ranks); largest: {} ({})",
-        time(sum(groups, |group| group.wait)).text,
-        time(sum(groups, |group| group.transfer)).text,
+fn result(report: &CommunicationReport, largest: &GroupCommunication) -> String {
+    let groups = &report.groups;
+    let of = format!(
+        "{} ({})",
         largest.operation.map_or("communication", |operation| operation.name()),
         largest.label
+    );
+    // The entry of an unrecorded rank separates wait from transfer.
+    if report.ranks_traced < report.world_size && groups.iter().any(|group| group.estimate) {
+        return format!(
+            "communication {} (mean over ranks), wait and transfer not separable: {} of {} ranks traced; largest: {of}",
+            time(sum(groups, |group| group.time)).text,
+            report.ranks_traced,
+            report.world_size,
+        );
+    }
+    let estimated = about(groups.iter().any(|group| group.estimate));
+    format!(
+        "wait {estimated}{}, transfer {estimated}{} (mean over ranks); largest: {of}",
+        time(sum(groups, |group| group.wait)).text,
+        time(sum(groups, |group| group.transfer)).text,
     )
 }
 

@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    CauseClass, Culprit, Evidence, Kind, Named, StragglerReport, Verdict, joined_straggler_report,
+    CauseClass, Culprit, Evidence, Kind, Named, SlowGroup, StragglerReport, Verdict, joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -97,6 +97,17 @@ impl Answer for Stragglers {
             ("clocks", report.clocks.reason.trim_start_matches("clocks ").into()),
         ]);
         named(&mut document, report);
+        if report.unexplained > 0.0 {
+            document.paragraph(Cell::new(
+                format!(
+                    "a further {} per step ({}) is due to delays of other ranks in turn, or of stages that are somewhat longer than \
+                     the others: no single rank, link or stage causes it",
+                    time(report.unexplained).text,
+                    human::percent(report.unexplained / report.step_time.max(1.0))
+                ),
+                Tone::Strong,
+            ));
+        }
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
             of_culprit(&mut document, culprit);
@@ -337,6 +348,12 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
     document.table(Table { columns, rows: rows.collect() });
 }
 
+/// Steps in which a link is slow.
+fn steps_of(group: &SlowGroup) -> String {
+    let steps: Vec<u32> = group.steps.iter().filter_map(|&step| step.try_into().ok()).collect();
+    if steps.is_empty() { "all".to_owned() } else { human::ranges(&steps) }
+}
+
 fn slow_groups(document: &mut Document, report: &StragglerReport) {
     if report.slow_groups.is_empty() {
         return;
@@ -345,6 +362,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
     let columns = vec![
         Column::words("group"),
         Column::words("ranks"),
+        Column::words("steps"),
         Column::words("operation"),
         Column::numbers("bytes"),
         Column::numbers("transfer"),
@@ -356,6 +374,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
         vec![
             group.label.as_str().into(),
             group.ranks.as_str().into(),
+            steps_of(group).into(),
             group.operation.map_or("unknown", |operation| operation.name()).into(),
             Cell::number(human::bytes_decimal(Bytes::new(bytes)), bytes),
             time(group.transfer as f64),

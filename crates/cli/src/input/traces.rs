@@ -287,6 +287,14 @@ fn called_trace(label: &str) -> bool {
         && ["trace", "rank", "worker"].iter().any(|word| name.contains(word))
 }
 
+/// The problem of a format that is known but not read: the JSON of rocprofv3, whose database has the same rows.
+fn unread(head: &[u8]) -> Option<Problem> {
+    let text = head.utf8_chunks().next()?.valid().trim_start();
+    text.strip_prefix('{')?.trim_start().strip_prefix("\"rocprofiler-sdk-tool\"")?;
+    let problem = Problem::new("JSON of rocprofv3 is not supported");
+    Some(problem.hint("record with `rocprofv3 --output-format rocpd`, and pass the database (`.db`)"))
+}
+
 fn unknown(label: &str) -> Problem {
     Problem::new("unknown format").in_file(label).hint(format!(
         "use a training log or a trace in one of these formats: {}",
@@ -334,6 +342,9 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         return Err(problem.in_file(label));
     }
     let Some(reader) = tabular::detect(&head).or_else(|| readers::detect(&head)) else {
+        if let Some(problem) = unread(&head) {
+            return Err(problem.in_file(label));
+        }
         return Ok(description(&head).map_or(Content::Recordings(Vec::new()), Content::Description));
     };
     let mut whole = head.as_slice().chain(stream);
@@ -398,6 +409,13 @@ mod tests {
 
     fn flate2_encoder() -> flate2::write::GzEncoder<Vec<u8>> {
         flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast())
+    }
+
+    #[test]
+    fn the_json_of_rocprofv3_is_named() {
+        let problem = unread(br#"{"rocprofiler-sdk-tool":[{"metadata":{}}]}"#);
+        assert!(problem.is_some_and(|problem| problem.to_string().contains("rocprofv3")));
+        assert!(unread(br#"{"traceEvents": []}"#).is_none());
     }
 
     #[test]

@@ -25,3 +25,36 @@ pub(super) fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
         _ => Some(format!("{} ranks were not recorded in all of {of} steps", short.len())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::attribution::straggler_report;
+    use crate::job::Job;
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+    use crate::trace::{DamageKind, GpuActivities};
+
+    /// A slow rank whose file ends within the last step: its missing work is no pause, and the bound holds for the recorded steps.
+    #[test]
+    fn a_truncated_rank_is_compared_in_the_steps_that_it_recorded() {
+        let plan =
+            Synthetic { data: 4, jitter: 5, slow_chip: vec![(5, 1.05)], steps: 5, ..Synthetic::default() };
+        let report = |mut job: Job| straggler_report(&mut job, &JoinOptions::default());
+        let whole = report(plan.job());
+        let [named] = whole.culprits.as_slice() else { panic!("{:?}", whole.culprits) };
+        let mut job = plan.job();
+        let trace = &mut job.members[5].trace;
+        let mut kept = GpuActivities::default();
+        let count = trace.gpu.len();
+        trace.gpu.iter().take(count * 9 / 10).for_each(|row| kept.push(row));
+        trace.gpu = kept;
+        trace.report.note(DamageKind::Truncated, 0, String::new);
+        let report = report(job);
+        assert_eq!(report.bounds_only.as_deref(), Some("rank 5 was not recorded in 1 of 5 steps"));
+        let [bound] = report.culprits.as_slice() else {
+            panic!("{:?} {:?}", report.culprits, report.reasons)
+        };
+        assert_eq!(bound.ranks, [5]);
+        assert!(bound.cost_s >= named.cost_s && bound.cost_s < 1.3 * named.cost_s, "{bound:?} {named:?}");
+    }
+}

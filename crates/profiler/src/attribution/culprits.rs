@@ -55,7 +55,7 @@ impl Measured<'_> {
             cost,
             certainty: Certainty::Replayed,
             share: self.share(cost),
-            at_most: self.excess[member] as f64 / count,
+            at_most: self.at_most(member),
             is_straggler: false,
             waits: charges.waits[member] / count,
             waits_share: if charges.total > 0.0 { charges.waits[member] / charges.total } else { 0.0 },

@@ -24,8 +24,15 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
 const COMPARABLE: f64 = 1.0 / 3.0;
 
 /// Reason against naming a few of many ranks that are late as much: more than half of all ranks. `evident` is the excess over the peers
-/// without jitter by member, in nanoseconds of all `count` steps. Ranks of a named stage or of sequences are named for another reason.
-pub(super) fn visited(job: &Job, named: &[Named], evident: &[i64], count: f64) -> Option<String> {
+/// without jitter by member, in nanoseconds of all `count` steps. Ranks of a named stage or of sequences are named for another reason. Ranks
+/// that pause in one step hide each other. Therefore more late ranks than named ones suffice if the others' delays cost more: `rest`, in
+/// nanoseconds per step.
+pub(super) fn visited(
+    job: &Job,
+    named: &[Named],
+    evident: &[i64],
+    (count, rest): (f64, f64),
+) -> Option<String> {
     if named.is_empty() || named.iter().any(|one| one.kind != Kind::Rank) {
         return None;
     }
@@ -38,7 +45,9 @@ pub(super) fn visited(job: &Job, named: &[Named], evident: &[i64], count: f64) -
         return None;
     }
     let late = evident.iter().filter(|&&evident| evident as f64 >= COMPARABLE * most as f64).count();
-    (most > 0 && late * 2 > evident.len()).then(|| {
+    let cost: f64 = named.iter().map(|one| one.cost_s * 1e9).sum();
+    let is_most = late * 2 > evident.len() || (rest > cost && late > 2 * ranks.len());
+    (most > 0 && is_most).then(|| {
         format!(
             "{late} of {} recorded ranks delay each other in turn by comparable times: no rank is an exception (garbage collection, \
              data loading or uneven experts)",
@@ -54,6 +63,17 @@ mod tests {
     use crate::testing::Synthetic;
 
     /// Every rank pauses once, each in another step or layer; the pauses of three of them are somewhat longer.
+    /// Half of the ranks pause once. Those that share a step hide each other, so that no one of them costs the step anything.
+    #[test]
+    fn pauses_that_hide_each_other_are_no_ranks_fault() {
+        let stalls: Vec<(u32, u32, i64)> =
+            (0..8_u32).map(|at| (2 * at, [1, 2, 3, 3, 4, 4, 5, 5][at as usize], 20_000_000)).collect();
+        let plan = Synthetic { data: 8, steps: 8, stalls, ..Synthetic::default() };
+        let report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.culprits);
+        assert!(report.reasons.iter().any(|reason| reason.contains("in turn")), "{:?}", report.reasons);
+    }
+
     #[test]
     fn pauses_that_visit_all_ranks_are_no_ranks_fault() {
         let ranks = 16;

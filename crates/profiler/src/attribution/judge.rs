@@ -20,7 +20,8 @@ use super::peers::Stretches;
 use super::replay::{Unrecorded, replay};
 use super::replays::Replays;
 use super::report::{Culprit, StragglerReport};
-use super::stages::slow_stages;
+use super::slow_steps;
+use super::stages::{near, slow_stages};
 use super::steps;
 use super::verdict::{Doubts, Kind, Named, Verdict, unnamed};
 use crate::Job;
@@ -122,9 +123,11 @@ fn judge(
     let bounds_only = not_traced(job).or_else(|| partly_recorded(job, windows));
     let bounded = bounds_only.is_some();
 
-    let excess: Vec<i64> = (0..job.members.len()).map(|member| at_most(&stretches, member)).collect();
-    let (mut slow, links, apart) = slow_groups(job, joined);
+    let excess: Vec<i64> =
+        (0..job.members.len()).map(|member| at_most(&stretches, member, windows)).collect();
+    let (mut slow, links, apart) = slow_groups(job, joined, &with_opening);
     let stages = slow_stages((job, names), joined, &chains, occupancies, windows);
+    let near = near(&stages, joined, occupancies, windows);
     let evident = beyond(&stretches);
     let mending = Mending {
         chains: &chains,
@@ -153,6 +156,7 @@ fn judge(
     let order = candidates(&charges, &excess, &stages);
     let mut culprits: Vec<Culprit> = order.iter().map(|&member| measured.culprit(member)).collect();
     let found = measured.found(&order, (noise * count) as i64);
+    let found = measured.join_dependent(found);
     let one_off = measured.one_off(&found, (noise * count) as i64);
     let everyone = (0..job.members.len()).map(Delay::Member);
     let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
@@ -163,6 +167,8 @@ fn judge(
     }
     keep_evident(&mut named);
     let thin = measured.take_thin(&mut named);
+    let removed: Vec<Delay> = found.iter().flat_map(|found| found.0.clone()).collect();
+    let rest = measured.rest(&removed, &near, (noise * count) as i64);
     let mut named = join_nodes(job, &named);
     for (id, group) in &mut slow {
         if let Some(at) = links.iter().position(|link| link.communicators.first() == Some(id)) {
@@ -178,13 +184,19 @@ fn judge(
         let unnamed = || unnamed(base, without_all).filter(|_| is_comparable);
         doubts.acquittal.extend(last.or_else(unnamed));
         doubts.acquittal.extend(thin);
+        doubts.acquittal.extend(rest.doubts);
+        doubts.acquittal.extend(slow_steps::unexplained(windows, occupancies, base - without_all));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
-    doubts.always.extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, count)));
+    doubts
+        .always
+        .extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, (count, rest.saving))));
     let (verdict, reasons) = doubts.judge(&named);
     if verdict == Verdict::CannotTell {
         named.clear();
     }
+    // Unequal work delays all ranks in turn.
+    let is_priced = !bounded && named.iter().any(|one| one.work().is_none());
     conclude(&measured, &mut culprits, &named, bounded);
     let idle: Vec<(f64, bool)> = occupancies.iter().map(|on| idleness::of(on, windows)).collect();
     let has_devices = job.members.iter().any(|member| !member.trace.gpu.is_empty());
@@ -205,6 +217,7 @@ fn judge(
         step_time_without: (without_all as f64 / count).min(step_time),
         noise,
         replay_error,
+        unexplained: if is_priced { rest.saving } else { 0.0 },
         bounds_only,
         waits: charges.total / count,
         idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
@@ -217,6 +230,7 @@ fn judge(
         slow_stages: stages
             .iter()
             .filter(|stage| stage.of_rank().is_none())
+            .chain(near.iter().filter(|stage| stage.members.len() > 1))
             .map(|stage| stage.members.iter().map(|&member| job.members[member].rank).collect())
             .collect(),
         clocks: joined.clocks.clone(),

@@ -4,6 +4,7 @@
 //! by size. Without replicas, boundaries of one pipeline with the same kind of link are compared. Excludes other groups without peers, and
 //! messages of ranks with unknown stages.
 
+mod in_steps;
 mod placement;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,8 @@ use crate::collectives::LinkKind;
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::{Collective, Lane, Matching};
+use crate::windows::Windows;
+use in_steps::{InSteps, Transfer, steps_of};
 pub(super) use placement::Apart;
 use placement::Placement;
 use railwright_spec::{lower_median, median};
@@ -45,6 +48,9 @@ pub struct SlowGroup {
     /// Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
+    /// Steps in which it is slow, by number (by index without numbers), if it is slow in some steps only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<u64>,
 }
 
 /// Communicators of the same ranks with slow transfers: one, or both directions of messages.
@@ -54,12 +60,20 @@ pub(super) struct SlowLink {
     /// Measured time of its transfers, and their time at the speed of its peers (`peers`), both in nanoseconds.
     pub transfer: f64,
     pub peers: f64,
+    /// Steps in which it is slow, as (start, end) in nanoseconds; empty if it is slow in all of them.
+    pub steps: Vec<(i64, i64)>,
 }
 
 impl SlowLink {
     /// Factor from its transfer time to that of its peers.
     pub(super) fn usual(&self) -> f64 {
         self.peers / self.transfer.max(1.0)
+    }
+
+    /// Tests whether it is slow at a time.
+    pub(super) fn is_slow_at(&self, time: i64) -> bool {
+        let within = |&(from, to): &(i64, i64)| from <= time && time < to;
+        self.steps.is_empty() || self.steps.iter().any(within)
     }
 }
 
@@ -88,7 +102,8 @@ struct Typical {
 }
 
 impl Typical {
-    fn of(id: u32, label: String, mut times: Vec<f64>) -> Self {
+    fn of(id: u32, label: String, transfers: &[Transfer]) -> Self {
+        let mut times: Vec<f64> = transfers.iter().map(|transfer| transfer.1).collect();
         Self { id, label, transfer: median(&mut times), count: times.len() as f64 }
     }
 
@@ -127,9 +142,14 @@ impl Found<'_> {
         let sum = self.sums.entry(link.id).or_insert((0.0, 0.0));
         sum.0 += link.transfer * link.count;
         sum.1 += usual * link.count;
+        let group = self.group(link, usual, operation, bytes);
+        self.slow.push((link.id, group));
+    }
+
+    fn group(&self, link: &Typical, usual: f64, operation: Option<Operation>, bytes: u64) -> SlowGroup {
         let members = &self.matching.communicators[link.id as usize].members;
         let ranks = members.iter().map(|m| m.rank).collect::<Vec<_>>();
-        let group = SlowGroup {
+        SlowGroup {
             label: link.label.clone(),
             ranks: crate::groups::RankSet::new(&ranks).to_string(),
             operation,
@@ -137,8 +157,8 @@ impl Found<'_> {
             transfer: link.transfer as i64,
             peers: usual as i64,
             cost: 0.0,
-        };
-        self.slow.push((link.id, group));
+            steps: Vec::new(),
+        }
     }
 }
 
@@ -148,12 +168,17 @@ fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> O
     (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
 }
 
-/// Messages of a pipeline's boundaries by communicator: label and durations.
-type Boundaries = BTreeMap<u32, (String, Vec<f64>)>;
+/// Messages of a pipeline's boundaries by communicator: label and transfers.
+type Boundaries = BTreeMap<u32, (String, Vec<Transfer>)>;
 
 /// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20% above the median. Returns them
 /// with their first communicators, and joined by group over all sizes; and boundaries that are apart for a reason that may be their link.
-pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
+/// Groups that are not slow in general may be so in some of the steps.
+pub(super) fn slow_groups(
+    job: &Job,
+    joined: &Joined,
+    windows: &Windows,
+) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
     let matching = &joined.matching;
     let stages = stages(joined);
     // Both directions of messages between two ranks are one link: communicators by pair of ranks.
@@ -175,7 +200,7 @@ pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>,
     }
     let mut directions: BTreeMap<u32, Vec<u32>> =
         pairs.into_values().filter_map(|both| Some((*both.first()?, both))).collect();
-    let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+    let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<Transfer>>> = BTreeMap::new();
     // A transfer of a group with unrecorded ranks may be a wait for one of them.
     let is_known = |collective: &&Collective| collective.complete && !joined.misses_ranks(collective);
     for collective in matching.collectives.iter().filter(is_known) {
@@ -190,20 +215,25 @@ pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>,
         if is_message && !on_streams() {
             continue;
         }
-        let shortest = matching.members(collective).iter().map(|&at| matching.part(at).duration()).min();
+        let parts = || matching.members(collective).iter().map(|&at| matching.part(at));
+        let shortest = parts().map(crate::matching::Part::duration).min();
+        // Its transfer begins with the last start.
+        let start = parts().map(|part| part.start).max().unwrap_or(0);
         let operation = if is_message { Some(Operation::Send) } else { collective.operation };
         let kind = (label.clone(), operation, bytes);
         let by_link = transfers.entry(kind).or_default();
-        by_link.entry(*link).or_default().push(shortest.unwrap_or(0) as f64);
+        by_link.entry(*link).or_default().push((start, shortest.unwrap_or(0) as f64));
     }
     let mut found = Found { matching, slow: Vec::new(), sums: BTreeMap::new() };
+    let mut in_steps = InSteps::new(windows);
     let placement = Placement::of(job);
     // Without replicas the messages across one boundary have no peers but those across others.
     let mut alone: BTreeMap<(u64, Option<LinkKind>), Boundaries> = BTreeMap::new();
     for ((label, operation, bytes), by_link) in transfers {
         if by_link.len() > 1 {
             let links: Vec<Typical> =
-                by_link.into_iter().map(|(id, times)| Typical::of(id, label.clone(), times)).collect();
+                by_link.iter().map(|(&id, times)| Typical::of(id, label.clone(), times)).collect();
+            in_steps.compare(&links, &by_link, operation, bytes);
             let (usual, slower) = usual(&links);
             links.iter().filter(|link| link.exceeds(slower, usual)).for_each(|link| {
                 found.add(link, usual, operation, bytes);
@@ -220,7 +250,7 @@ pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>,
     let mut apart = Vec::new();
     for ((bytes, _), boundaries) in alone.into_iter().filter(|of| of.1.len() > 1) {
         let links: Vec<Typical> =
-            boundaries.into_iter().map(|(id, (label, times))| Typical::of(id, label, times)).collect();
+            boundaries.into_iter().map(|(id, (label, times))| Typical::of(id, label, &times)).collect();
         let usual = usual(&links).0;
         for link in links.iter().filter(|link| link.exceeds(THAN_ONE, usual)) {
             if placement.explains(link.transfer, bytes) {
@@ -230,12 +260,19 @@ pub(super) fn slow_groups(job: &Job, joined: &Joined) -> (Vec<(u32, SlowGroup)>,
             }
         }
     }
+    let in_steps = in_steps.slow(&found);
     let Found { mut slow, sums, .. } = found;
+    slow.extend(in_steps.iter().flat_map(|link| link.groups.clone()));
     slow.sort_by_key(|(_, group)| std::cmp::Reverse(group.transfer - group.peers));
-    let links = sums.into_iter().map(|(link, (transfer, peers))| SlowLink {
+    let mut of = |link: u32, (transfer, peers): (f64, f64), steps: Vec<(i64, i64)>| SlowLink {
         communicators: directions.remove(&link).unwrap_or_else(|| vec![link]),
         transfer,
         peers,
-    });
-    (slow, links.collect(), apart)
+        steps,
+    };
+    let mut links: Vec<SlowLink> = sums.into_iter().map(|(link, sum)| of(link, sum, Vec::new())).collect();
+    for link in in_steps {
+        links.push(of(link.id, link.sum, steps_of(windows, &link.steps)));
+    }
+    (slow, links, apart)
 }

@@ -45,6 +45,14 @@ impl Measured<'_> {
         if self.step_time() > 0.0 { time / self.step_time() } else { 0.0 }
     }
 
+    /// Upper bound of the step time saved without a member's delays, in nanoseconds: the mean over the steps that it recorded.
+    pub(super) fn at_most(&self, member: usize) -> f64 {
+        let steps = &self.windows.steps;
+        let held = steps.iter().filter(|step| step.holds(member)).count();
+        let share = if steps.is_empty() { 1.0 } else { held as f64 / steps.len() as f64 };
+        if share > 0.0 { self.excess[member] as f64 / (self.count * share) } else { 0.0 }
+    }
+
     /// Start of the steps, in nanoseconds.
     pub(super) fn origin(&self) -> i64 {
         let first = self.chains.events.iter().filter_map(|events| events.first());
@@ -52,9 +60,16 @@ impl Measured<'_> {
     }
 }
 
-/// Sum of a member's excesses over its peers, in nanoseconds: the upper bound of what any replay without them saves.
-pub(super) fn at_most(stretches: &Stretches, member: usize) -> i64 {
-    stretches.lists[member].iter().map(|stretch| (stretch.own - stretch.usual).max(0)).sum()
+/// Sum of a member's excesses over its peers in the steps that it recorded, in nanoseconds: the upper bound of what any replay without them
+/// saves.
+pub(super) fn at_most(stretches: &Stretches, member: usize, windows: &Windows) -> i64 {
+    let steps = &windows.steps;
+    let is_held = |stretch: &&Stretch| {
+        let step = steps.partition_point(|step| step.end < stretch.to);
+        steps.get(step).is_none_or(|step| step.holds(member))
+    };
+    let held = stretches.lists[member].iter().filter(is_held);
+    held.map(|stretch| (stretch.own - stretch.usual).max(0)).sum()
 }
 
 /// Measured time from the first event to the last, in nanoseconds.

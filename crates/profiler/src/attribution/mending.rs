@@ -48,13 +48,13 @@ impl Mending<'_> {
         let mut mended = vec![false; self.chains.events.len()];
         let mut factor = vec![1.0_f64; self.chains.events.len()];
         let mut replaced: Vec<Option<&[i64]>> = vec![None; self.chains.events.len()];
-        let mut faster = vec![1.0_f64; self.joined.matching.communicators.len()];
+        let mut faster: Vec<Option<&SlowLink>> = vec![None; self.joined.matching.communicators.len()];
         for &delay in without {
             match delay {
                 Delay::Member(member) => mended[member] = true,
                 Delay::Link(at) => {
                     let link = &self.links[at];
-                    link.communicators.iter().for_each(|&id| faster[id as usize] = link.usual());
+                    link.communicators.iter().for_each(|&id| faster[id as usize] = Some(link));
                 }
                 Delay::Stage(at) => {
                     let stage = &self.stages[at];
@@ -77,7 +77,10 @@ impl Mending<'_> {
         let transfer = |member: usize, place: usize| {
             let event = &self.chains.events[member][place];
             let collective = self.joined.matching.collectives.get(event.collective as usize);
-            let factor = collective.map_or(1.0, |collective| faster[collective.communicator as usize]);
+            let link = collective.and_then(|collective| faster[collective.communicator as usize]);
+            let start =
+                || self.chains.last_start.get(event.collective as usize).copied().unwrap_or(event.time);
+            let factor = link.filter(|link| link.is_slow_at(start())).map_or(1.0, SlowLink::usual);
             if factor < 1.0 { (event.transfer as f64 * factor).round() as i64 } else { event.transfer }
         };
         replay_with(self.chains, self.joined, &own, &transfer, self.unrecorded).span

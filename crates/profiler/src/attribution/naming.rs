@@ -48,7 +48,7 @@ impl Measured<'_> {
         let mut cost_s = per_step(cost);
         if bounded {
             // Upper bounds are valid for any behaviour of untraced ranks.
-            cost_s = cost_s.max(members.iter().map(|&member| per_step(self.excess[member])).sum());
+            cost_s = cost_s.max(members.iter().map(|&member| self.at_most(member) / 1e9).sum());
         }
         let certainty = Certainty::bounded(bounded);
         let of = |kind: Kind, ranks: Vec<u32>, cause: &'static str| Named {

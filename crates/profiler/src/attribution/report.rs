@@ -112,6 +112,10 @@ pub struct StragglerReport {
     pub noise: f64,
     /// Replay error as a share of the steps.
     pub replay_error: f64,
+    /// Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other in turn, or stages that are
+    /// somewhat longer than the others. 0 below the noise, and without a verdict.
+    #[serde(rename = "unexplained_ns")]
+    pub unexplained: f64,
     /// Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
     /// were traced.
     pub bounds_only: Option<String>,
@@ -134,7 +138,7 @@ pub struct StragglerReport {
     pub charged: Vec<Charged>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
-    /// Ranks of every stage with longer compute than the others, for any verdict.
+    /// Ranks of every stage with longer compute than the others, even if it may be so by design, for any verdict.
     #[serde(skip)]
     pub slow_stages: Vec<Vec<u32>>,
     /// Clock alignment.

@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 /// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
 
+/// Minimum ratio of a stage that may be slow: within [`MORE`], more work and the design of a stage are not separable.
+const NEARLY: f64 = 1.03;
+
 /// Cause of a stage with more work than the others.
 const IMBALANCE: &str = "imbalance";
 
@@ -75,7 +78,7 @@ pub(super) fn slow_stages(
     windows: &Windows,
 ) -> Vec<SlowStage> {
     let stages = by_stage(joined, occupancies, windows);
-    let mut slow = above_median(&stages);
+    let mut slow = above_median(&stages, MORE);
     for (stage, member, longer) in lone_stages((job, names), &stages, windows) {
         let at = slow.iter().position(|one| one.stage == stage);
         if longer.is_chip {
@@ -97,6 +100,18 @@ pub(super) fn slow_stages(
         hosts.into_iter().filter(|host| !slow.iter().any(|one| one.stage == host.stage)).collect::<Vec<_>>(),
     );
     slow
+}
+
+/// Stages other than `slow` that compute somewhat longer than the median: by design, or because of more work or slow chips.
+pub(super) fn near(
+    slow: &[SlowStage],
+    joined: &Joined,
+    occupancies: &[Occupancy],
+    windows: &Windows,
+) -> Vec<SlowStage> {
+    let mut near = above_median(&by_stage(joined, occupancies, windows), NEARLY);
+    near.retain(|stage| !slow.iter().any(|one| one.stage == stage.stage));
+    near
 }
 
 /// Stages of one rank with a slow host, if every stage has one rank.
@@ -172,11 +187,12 @@ fn by_stage(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Ve
     stages.into_iter().map(typical).collect()
 }
 
-fn above_median(stages: &[Stage]) -> Vec<SlowStage> {
+/// Stages with compute above the median by this ratio.
+fn above_median(stages: &[Stage], least: f64) -> Vec<SlowStage> {
     let mut times: Vec<i64> = stages.iter().map(|stage| stage.compute).collect();
     times.sort_unstable();
     let Some(&peers) = times.get(times.len().saturating_sub(1) / 2) else { return Vec::new() };
-    let slow = |stage: &&Stage| peers > 0 && stage.compute as f64 > MORE * peers as f64;
+    let slow = |stage: &&Stage| peers > 0 && stage.compute as f64 > least * peers as f64;
     let stage = |stage: &Stage| SlowStage {
         stage: stage.number,
         members: stage.members.clone(),

@@ -4,19 +4,23 @@
 //! delays of every step, however short, and long ones, however rare.
 
 use super::measured::Measured;
+use super::mending::Delay;
+use super::stages::SlowStage;
 use super::verdict::{Kind, Named};
+use crate::certainty::Certainty;
 use railwright_spec::human;
 
 /// Minimum share of a step for a delay that does not recur in every step.
-const LEAST_SHARE: f64 = 0.01;
+pub(super) const LEAST_SHARE: f64 = 0.01;
 
 /// Share of the cost that the counted intervals cover.
 const MOST: f64 = 0.75;
 
 impl Measured<'_> {
-    /// Removes ranks with thin evidence, and returns the reasons.
+    /// Removes ranks with thin evidence, and returns the reasons. Prices of the others are those without the removed ones.
     pub(super) fn take_thin(&self, named: &mut Vec<Named>) -> Vec<String> {
         let mut reasons = Vec::new();
+        let count = named.len();
         named.retain(|one| match self.thin(one) {
             Some(reason) => {
                 reasons.push(reason);
@@ -24,7 +28,31 @@ impl Measured<'_> {
             }
             None => true,
         });
+        if named.len() < count {
+            self.price(named);
+        }
         reasons
+    }
+
+    /// Prices ranks again by replay in their order, if only ranks are named. Bounds do not depend on the order.
+    fn price(&self, named: &mut [Named]) {
+        let is_replayed = |one: &Named| one.kind == Kind::Rank && one.certainty == Certainty::Replayed;
+        if !named.iter().all(is_replayed) {
+            return;
+        }
+        let mut removed: Vec<Delay> = Vec::new();
+        let mut span = self.base;
+        for one in named {
+            let members: Vec<usize> = one.ranks.iter().filter_map(|&rank| self.job.position(rank)).collect();
+            let stages = self.mending.stages.iter().enumerate();
+            let of_rank =
+                |(_, stage): &(usize, &SlowStage)| stage.of_rank().is_some() && stage.members == members;
+            // A rank without peers is named by its stage.
+            let stage = stages.filter(of_rank).map(|(at, _)| Delay::Stage(at)).next();
+            removed.extend(members.into_iter().map(Delay::Member).chain(stage));
+            let before = std::mem::replace(&mut span, self.mending.span(&removed));
+            one.cost_s = (before - span).max(0) as f64 / self.count / 1e9;
+        }
     }
 
     /// Reason against naming a rank; `None` with sufficient evidence, and for causes other than a rank.

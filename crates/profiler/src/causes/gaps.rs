@@ -162,7 +162,10 @@ impl<'a> Idle<'a> {
         let mut all: Vec<Stretch> = Vec::with_capacity(parts.len() + 1);
         let mut from = start;
         for (frame, end) in parts {
-            let cause = self.cause(view, frame, from, end);
+            // Inner frames cut a call into parts: the call is long or short as a whole.
+            let call = if view.from_host { 0 } else { self.longest_call(frame, start, call.start) };
+            let long = (end - from).max(call);
+            let cause = self.cause(view, frame, (from, end), long);
             let label =
                 if view.from_host && cause.label() == Label::Gap { Label::Host } else { cause.label() };
             all.push(Stretch { cause, label, frame, end });
@@ -173,6 +176,14 @@ impl<'a> Idle<'a> {
             all.push(Stretch { cause, label: cause.label(), frame: launch, end });
         }
         all
+    }
+
+    /// Time of the longest call on the stack of a frame that begins in a gap, until the launch at the end of the gap, in nanoseconds. It
+    /// launches nothing before.
+    fn longest_call(&self, frame: u32, start: i64, launch: i64) -> i64 {
+        let begins = |row: &HostActivity| row.kind != HostKind::Annotation && row.start >= start;
+        let calls = self.frames.stack(frame).map(|(_, row)| row).filter(begins);
+        calls.map(|row| row.end.min(launch) - row.start).max().unwrap_or(0)
     }
 
     /// Parts of an interval without a recorded launch at its end: captures of graphs, and unexplained time.
@@ -244,8 +255,8 @@ impl<'a> Idle<'a> {
         self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
     }
 
-    /// Reason why the device was idle while the host was in a frame.
-    fn cause(&mut self, view: &View<'_>, frame: u32, from: i64, to: i64) -> Cause {
+    /// Reason why the device was idle while the host was in a frame, in a part of a call of this length, in nanoseconds.
+    fn cause(&mut self, view: &View<'_>, frame: u32, (from, to): (i64, i64), long: i64) -> Cause {
         let place = self.frames.stack(frame).filter_map(|(_, row)| self.fits(&row)).min();
         let named = place.and_then(|place| self.table.row(place)).map(|row| row.0);
         if let Some(cause) = named {
@@ -257,7 +268,7 @@ impl<'a> Idle<'a> {
         if self.captures.next(from).is_some_and(|(begin, until)| begin <= from && to <= until) {
             return Cause::Compilation;
         }
-        let short = to - from < LONG;
+        let short = long < LONG;
         match self.frames.row(frame) {
             Some(row) if !view.from_host && self.others.contains(&row.thread) => Cause::OtherThread,
             _ if short => Cause::LaunchBound,
@@ -467,6 +478,24 @@ mod tests {
                 of(Cause::HostWork, "train.py(7): log", 9_000_000),
             ]
         );
+    }
+
+    /// Stacks cut a long call into short parts; short calls one after another are launch overhead.
+    #[test]
+    fn a_long_call_is_long_whatever_it_calls() {
+        use HostKind::Python;
+        let late = (9_999_000, 9_999_500);
+        let parts: Vec<_> = (0..12)
+            .map(|at| (at * 700_000 + 10_000, (at + 1) * 700_000, Python, "part.py(3): part", 0))
+            .collect();
+        let whole: Vec<_> =
+            [(5_000, 9_000_000, Python, "train.py(7): log", 0)].into_iter().chain(parts.clone()).collect();
+        let of = |rows: &[(i64, i64, HostKind, &'static str, u32)], cause: Cause| {
+            let found = causes(late, rows);
+            found.iter().filter(|part| part.0 == cause && part.1 == "part.py(3): part").count()
+        };
+        assert_eq!((of(&whole, Cause::HostWork), of(&whole, Cause::LaunchBound)), (12, 0));
+        assert_eq!((of(&parts, Cause::HostWork), of(&parts, Cause::LaunchBound)), (0, 12));
     }
 
     #[test]

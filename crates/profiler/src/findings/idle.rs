@@ -4,6 +4,7 @@
 //! a recorded frame, the advice is to record one.
 
 use super::{Context, Inference, Rule, launching, percent, short, time};
+use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::Source;
@@ -269,6 +270,10 @@ impl Rule for IdleCause {
         }
         let bound = self.cause == Cause::LaunchBound;
         let advice = self.advice_for(context, &rows);
+        let most = on_ranks(context, self.cause);
+        let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
+        let advice = if host.is_some() { ONE_HOST } else { advice };
+        let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
         // Short launches are summed below; for other causes, the frames with most of the cost are listed.
         let mut explained = 0.0;
@@ -284,7 +289,7 @@ impl Rule for IdleCause {
                 "{}: {} per step in {}, longest {}",
                 place(row),
                 time(row.mean_ns),
-                human::several(row.count, "gap"),
+                human::several(row.count, "interval"),
                 time(row.longest_ns as f64)
             )
         };
@@ -293,7 +298,6 @@ impl Rule for IdleCause {
         if !bound && explained < mean / 2.0 {
             evidence.push(format!("other frames: {} per step", time(mean - explained)));
         }
-        let most = on_ranks(context, self.cause);
         evidence.extend(most.iter().map(|most| most.1.clone()));
         evidence.extend(in_steps(context, self.cause));
         if bound {
@@ -333,6 +337,10 @@ impl IdleCause {
     /// Advice for this cause in this job.
     fn advice_for(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
         match self.cause {
+            Cause::DataLoading if has_workers(rows) => {
+                "the loader has workers already: raise `num_workers` and `prefetch_factor`, use `persistent_workers=True`, move decoding and \
+                 tokenization out of the job; check the CPUs and the storage of these hosts"
+            }
             Cause::LaunchBound if context.from_host() => {
                 "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
             }
@@ -356,6 +364,18 @@ impl IdleCause {
             _ => self.advice,
         }
     }
+}
+
+/// Tests whether most data loading is a wait for worker processes.
+fn has_workers(rows: &[&CauseRow]) -> bool {
+    let is_wait = |row: &&&CauseRow| {
+        [&row.frame, &row.operator]
+            .into_iter()
+            .flatten()
+            .any(|name| name.contains("_MultiProcessingDataLoaderIter"))
+    };
+    let all: f64 = rows.iter().map(|row| row.mean_ns).sum();
+    2.0 * rows.iter().filter(is_wait).map(|row| row.mean_ns).sum::<f64>() > all
 }
 
 /// Time of a step before or after the recordings of ranks, in nanoseconds: it has no cause on them.
@@ -413,7 +433,7 @@ fn kernels(context: &Context<'_>) -> String {
 }
 
 /// The rank with most of a cause, if it has far more than its share, with its line of evidence.
-fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String)> {
+fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String, f64)> {
     let of = |rank: &crate::waterfall::RankWaterfall| {
         rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
     };
@@ -425,7 +445,20 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String)> {
         .max_by_key(|&(time, rank)| (time, std::cmp::Reverse(rank)))?;
     let share = most as f64 / all.max(1) as f64;
     (ranks.len() > 1 && share * ranks.len() as f64 > 1.5 && share > NOTABLE)
-        .then(|| (rank, format!("rank {rank}: {} of it", percent(share))))
+        .then(|| (rank, format!("rank {rank}: {} of it", percent(share)), share))
+}
+
+/// Advice if the host of one rank has most of a cause that all hosts share otherwise.
+const ONE_HOST: &str = "this is one host, and not the program: compare its CPUs, clocks and other processes with those of its peers \
+                        (`railwright stragglers`)";
+
+/// Cost per step of a straggler with a slow host that has most of the launch overhead, in nanoseconds.
+fn one_host(context: &Context<'_>, cause: Cause, rank: u32, share: f64) -> Option<f64> {
+    if cause != Cause::LaunchBound || share <= 0.5 {
+        return None;
+    }
+    let is_slow = |named: &&Named| named.ranks.contains(&rank) && named.cause == CauseClass::SlowHost.name();
+    context.stragglers?.culprits.iter().find(is_slow).map(|named| named.cost_s * 1e9)
 }
 
 /// Tests whether the first recorded step has most of a cause. A single step may be the first one of a job.

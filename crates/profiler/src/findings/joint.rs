@@ -134,10 +134,12 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
     let mut order: Vec<(usize, usize)> = (0..left.len()).map(|at| (claims(at), at)).collect();
     order.sort_by_key(|&(claims, at)| (std::cmp::Reverse(claims), at));
     let mut joint = Joint::default();
+    let mut of_kernels = kernels(context, found);
     for finding in found.iter_mut() {
         let Some(cost) = finding.cost.filter(|cost| *cost > 0.0) else { continue };
         let Some(budget) = budgets.get_mut(&finding.id) else { continue };
-        let mut open = cost;
+        let over = twice(&mut of_kernels, &finding.savings);
+        let mut open = (cost - over).max(0.0);
         // Idle time takes its own label before the waits that it causes.
         let own_first = is_of_idle(context, &finding.id);
         let (own, others): (Vec<_>, Vec<_>) = order.iter().partition(|(_, at)| {
@@ -149,6 +151,7 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
             budget[at] -= taken;
             open -= taken;
         }
+        open += over.min(cost);
         // A rounding error is no overlap.
         let shared = if open < 1e-3 * cost { 0.0 } else { open };
         finding.shared = shared;
@@ -157,4 +160,44 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         joint.findings += 1;
     }
     (joint.findings > 1).then_some(joint)
+}
+
+/// Time of the kernels that several findings count, per rank and step in nanoseconds.
+fn kernels(context: &Context<'_>, found: &[Finding]) -> BTreeMap<String, f64> {
+    let names: BTreeSet<&str> =
+        found.iter().flat_map(|one| &one.savings).map(|saving| saving.0.as_str()).collect();
+    let mut times: BTreeMap<String, f64> = BTreeMap::new();
+    if names.is_empty() {
+        return times;
+    }
+    for (kernel, name) in context.kernels().filter(|(_, name)| names.contains(name)) {
+        *times.entry(name.to_owned()).or_default() += kernel.duration as f64 / context.samples();
+    }
+    times
+}
+
+/// Part of the savings that exceeds what previous findings leave of these kernels.
+fn twice(left: &mut BTreeMap<String, f64>, savings: &[(String, f64)]) -> f64 {
+    let over = |(name, saving): &(String, f64)| {
+        let Some(left) = left.get_mut(name) else { return 0.0 };
+        let taken = saving.min(*left);
+        *left -= taken;
+        saving - taken
+    };
+    savings.iter().map(over).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fused attention removes the softmax that a faster softmax would shorten.
+    #[test]
+    fn a_kernel_is_saved_once() {
+        let mut left = BTreeMap::from([("softmax".to_owned(), 50.0), ("gemm".to_owned(), 80.0)]);
+        let savings = |softmax: f64| vec![("softmax".to_owned(), softmax), ("gemm".to_owned(), 30.0)];
+        assert!((twice(&mut left, &[("softmax".to_owned(), 50.0)])).abs() < 1e-9);
+        assert!((twice(&mut left, &savings(40.0)) - 40.0).abs() < 1e-9);
+        assert!((left["gemm"] - 50.0).abs() < 1e-9);
+    }
 }

@@ -72,26 +72,73 @@ impl Rule for BelowRoofline {
             cost: Some(lost),
             explained: Explained::Part(explained + if together.is_some() { rest } else { 0.0 }),
             certainty: (2.0 * bounded > lost).then_some(Certainty::AtMost),
+            savings: (saving.iter()).filter_map(|row| Some((row.kernel.clone()?, row.saving_ns))).collect(),
             evidence: shown.iter().map(line).chain(together).collect(),
-            advice: advice(shown.first().map(|row| row.kind)).to_owned(),
+            advice: advice(shown),
             ..Finding::default()
         }]
     }
 }
 
-/// Advice for operators of a kind.
-fn advice(kind: Option<Kind>) -> &'static str {
-    match kind {
-        Some(Kind::Product) => {
+/// Minimum share of the listed savings of a kind with advice.
+const ADVISED: f64 = 0.2;
+
+/// Minimum multiple of the sides of an aligned GEMM, and the minimum operations of a large one.
+const ALIGNED: u64 = 64;
+const LARGE: f64 = 1e11;
+
+/// Advice for the kinds of operators with most of the savings, largest first.
+fn advice(rows: &[&RooflineRow]) -> String {
+    let all: f64 = rows.iter().map(|row| row.saving_ns).sum();
+    let mut sums: Vec<(&'static str, f64)> = Vec::new();
+    for row in rows {
+        let remedy = remedy(row);
+        match sums.iter_mut().find(|sum| sum.0 == remedy) {
+            Some(sum) => sum.1 += row.saving_ns,
+            None => sums.push((remedy, row.saving_ns)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let kept = sums.iter().enumerate().filter(|(at, sum)| *at == 0 || sum.1 >= ADVISED * all);
+    kept.map(|sum| sum.1.0).collect::<Vec<_>>().join("; ")
+}
+
+/// Advice for an operator.
+fn remedy(row: &RooflineRow) -> &'static str {
+    match row.kind {
+        Kind::Product if is_large(row) => {
+            "these GEMMs are large and aligned: compare with the measured GEMM rate (`railwright gpus`), try other algorithms \
+             (cuBLASLt, `max-autotune`) or a lower-precision format, and check clocks and power"
+        }
+        Kind::Product => {
             "use aligned dimensions, larger batches, or a lower-precision format for these GEMMs"
         }
-        Some(Kind::Attention) => {
+        Kind::Attention => {
             "try another attention backend for this head width and format (FlashAttention-3, cuDNN, AITER)"
         }
-        Some(Kind::Convolution) => "try `channels_last`, `cudnn.benchmark` and a lower-precision format",
-        Some(Kind::Experts) => {
+        Kind::Convolution => "try `channels_last`, `cudnn.benchmark` and a lower-precision format",
+        Kind::Experts => {
             "tune the kernel for these sizes (tile table of the library), and route more tokens to each expert"
         }
+        _ if is_scores(row) => "use fused attention: it does not write the scores that this softmax reads",
         _ => "make inputs contiguous, and fuse these operators with their neighbours (`torch.compile`)",
     }
+}
+
+/// Sides of the first input.
+fn sides(row: &RooflineRow) -> Vec<u64> {
+    crate::samples::lists(&row.shapes).into_iter().next().unwrap_or_default()
+}
+
+/// Tests whether a softmax works on scores of attention: four dimensions (batch, heads, queries, keys).
+fn is_scores(row: &RooflineRow) -> bool {
+    row.operator.contains("softmax") && !row.operator.contains("log_softmax") && sides(row).len() == 4
+}
+
+/// Tests whether a GEMM is too large for its sides to limit it.
+fn is_large(row: &RooflineRow) -> bool {
+    let inputs = crate::samples::lists(&row.shapes);
+    let is_aligned = |side: &u64| side.is_multiple_of(ALIGNED);
+    let sides = || inputs.iter().filter(|sides| sides.len() > 1).flat_map(|sides| sides.iter().rev().take(2));
+    row.flop >= LARGE && sides().count() > 0 && sides().all(is_aligned)
 }

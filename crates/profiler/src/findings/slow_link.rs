@@ -7,6 +7,7 @@ use super::{Context, Rule, percent, time};
 use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
 use crate::profile::{Explained, Finding, Subject};
+use railwright_spec::human;
 use railwright_step::columns::Class;
 
 /// Spans of transfers, whatever their dimension.
@@ -25,7 +26,7 @@ impl Rule for SlowLink {
     }
 
     fn text(&self) -> &'static str {
-        "A process group with transfers 20% slower than those of its peers at the same size; or a pipeline stage with \
+        "A process group with transfers 20% slower than those of its peers at the same size (50% in single steps); or a pipeline stage with \
          compute 10% slower than the median stage. Cost: by replay with transfers or compute at \
          the speed of the peers. Reported if it is above the noise of steps and above 0.5% of the step."
     }
@@ -42,7 +43,7 @@ impl Rule for SlowLink {
                     format!(
                         "stage {stage} ({}) takes longer to compute than the other stages ({}): \
                          {share} of the step",
-                        railwright_spec::human::ranks(&named.ranks),
+                        human::ranks(&named.ranks),
                         named.cause
                     ),
                     vec![format!("{} per step by replay", time(cost))],
@@ -59,8 +60,19 @@ impl Rule for SlowLink {
                         .map(|group| {
                             let operation = group.operation.map_or("unknown", |operation| operation.name());
                             let (own, peers) = (time(group.transfer as f64), time(group.peers as f64));
+                            let steps: Vec<u32> =
+                                group.steps.iter().filter_map(|&step| step.try_into().ok()).collect();
+                            let within = if steps.is_empty() {
+                                String::new()
+                            } else {
+                                format!(
+                                    " in {} {}",
+                                    if steps.len() == 1 { "step" } else { "steps" },
+                                    human::ranges(&steps)
+                                )
+                            };
                             format!(
-                                "{operation} of {} bytes: {own}, median of its peers {peers}",
+                                "{operation} of {} bytes{within}: {own}, median of its peers {peers}",
                                 group.bytes
                             )
                         })

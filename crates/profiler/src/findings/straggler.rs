@@ -39,6 +39,16 @@ impl Rule for Straggler {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let Some(report) = context.stragglers else { return Vec::new() };
+        let largest = report.culprits.iter().map(|named| named.cost_s).fold(0.0, f64::max);
+        let is_largest = |named: &Named| named.cost_s >= largest;
+        let rest_of = || {
+            (report.unexplained > 0.0).then(|| {
+                format!(
+                    "delays of other ranks and stages cost a further {} per step, and no single one of them stands out",
+                    time(report.unexplained)
+                )
+            })
+        };
         let tell = |named: &Named| {
             let culprits: Vec<&Culprit> =
                 report.ranks.iter().filter(|one| named.ranks.contains(&one.rank)).collect();
@@ -78,6 +88,7 @@ impl Rule for Straggler {
                     .chain(partly.then(rest))
                     .chain(context.health_of(named.ranks.iter().copied().take(4)))
                     .chain(report.bounds_only.as_ref().map(|reason| format!("upper bound: {reason}")))
+                    .chain(is_largest(named).then(rest_of).flatten())
                     .collect(),
                 advice: proven(context, cause, &named.ranks, cost)
                     .unwrap_or_else(|| {

@@ -85,9 +85,17 @@ fn copies_lists(kernel: &str) -> bool {
     kernel.contains("multi_tensor_apply") && (kernel.contains("copyfunctor<") || kernel.contains("::copy<"))
 }
 
+/// Tests whether a range runs the forward pass of a checkpoint again: the backward node of reentrant checkpoints, or the hook that unpacks
+/// saved tensors of non-reentrant ones (`torch/utils/checkpoint.py`, `_checkpoint_hook`).
 fn is_checkpoint(name: &str) -> bool {
-    name.starts_with("CheckpointFunctionBackward")
+    is_unpacking(name)
+        || name.starts_with("CheckpointFunctionBackward")
         || name.starts_with("CheckpointWithoutOutputFunctionBackward")
+}
+
+/// Tests whether a Python function is the hook of a non-reentrant checkpoint.
+pub(super) fn is_unpacking(name: &str) -> bool {
+    name.contains("checkpoint.py") && name.contains(": unpack_hook")
 }
 
 /// Phase in the name of a kernel without a launch: compilers and libraries include it.

@@ -161,3 +161,23 @@ fn lists_of_tensors_belong_to_the_pass_around_them() {
     );
     assert_eq!(found(&trace).0, [Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Optimizer]);
 }
+
+/// Non-reentrant checkpoints run the forward pass again in the hook that unpacks saved tensors, within a node of the backward pass.
+#[test]
+fn a_checkpoint_that_unpacks_saved_tensors_is_recompute() {
+    use HostKind::{Operator, Python, Runtime};
+    let node = "autograd::engine::evaluate_function: MmBackward0";
+    let trace = trace(
+        &[
+            (0, 60, Operator, node, 1, None),
+            (2, 40, Python, "torch/utils/checkpoint.py(1118): unpack_hook", 1, None),
+            (4, 30, Python, "torch/nn/modules/linear.py(114): forward", 1, None),
+            (5, 25, Operator, "aten::mm", 1, None),
+            (6, 7, Runtime, "cudaLaunchKernel", 1, Some(1)),
+            (42, 58, Operator, "aten::mm", 1, None),
+            (43, 44, Runtime, "cudaLaunchKernel", 1, Some(2)),
+        ],
+        &[(100, "gemm", Some(1)), (110, "gemm", Some(2))],
+    );
+    assert_eq!(found(&trace).0, [Phase::Recompute, Phase::Backward]);
+}

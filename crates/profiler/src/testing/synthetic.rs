@@ -57,6 +57,8 @@ pub struct Synthetic {
     pub slow_host: Vec<(u32, i64)>,
     /// (shard, factor): slower transfers of the data parallel group of this tensor parallel shard.
     pub slow_links: Vec<(u32, f64)>,
+    /// Steps in which these are slow; empty for all of them.
+    pub slow_link_steps: Vec<u32>,
     /// Maximum difference between the ends of one collective, in nanoseconds.
     pub end_jitter: u64,
     /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits for all reductions; tensor
@@ -90,6 +92,7 @@ impl Default for Synthetic {
             late_start: Vec::new(),
             slow_host: Vec::new(),
             slow_links: Vec::new(),
+            slow_link_steps: Vec::new(),
             end_jitter: 1_000,
             overlapped: false,
             experts: 1,
@@ -176,12 +179,12 @@ impl Synthetic {
                 }
             }
             if self.gathered {
-                self.gather(&mut ranks, &data);
+                self.gather(&mut ranks, &data, step);
             }
             for layer in 0..self.layers {
                 if self.gathered {
                     if layer + 1 < self.layers {
-                        self.gather(&mut ranks, &data);
+                        self.gather(&mut ranks, &data, step);
                     }
                     for rank in &mut ranks {
                         let gathered = rank.gathers.pop_front().unwrap_or(rank.device);
@@ -189,16 +192,16 @@ impl Synthetic {
                     }
                 }
                 for group in experts.iter().filter(|group| group.len() > 1) {
-                    self.reduce(&mut ranks, group, 3, self.transfer, 2_097_152);
+                    self.reduce(&mut ranks, group, (3, step), self.transfer, 2_097_152);
                 }
                 for (rank, runner) in ranks.iter_mut().enumerate() {
                     self.layer(runner, rank as u32, step, layer);
                 }
                 for group in tensor.iter().filter(|group| group.len() > 1 || !self.overlapped) {
-                    self.reduce(&mut ranks, group, 1, self.transfer, 4_194_304);
+                    self.reduce(&mut ranks, group, (1, step), self.transfer, 4_194_304);
                 }
                 for group in data.iter().filter(|_| self.overlapped) {
-                    self.reduce(&mut ranks, group, 2, self.transfer, 8_388_608);
+                    self.reduce(&mut ranks, group, (2, step), self.transfer, 8_388_608);
                 }
             }
             if self.overlapped {
@@ -207,7 +210,13 @@ impl Synthetic {
                 }
             }
             for group in data.iter().filter(|_| !self.overlapped) {
-                self.reduce(&mut ranks, group, 2, self.transfer * 10, 67_108_864 + u64::from(step) * 4);
+                self.reduce(
+                    &mut ranks,
+                    group,
+                    (2, step),
+                    self.transfer * 10,
+                    67_108_864 + u64::from(step) * 4,
+                );
             }
             for (rank, begin) in ranks.iter_mut().zip(begins) {
                 rank.kernel("multi_tensor_adam", self.compute / 2);
@@ -304,16 +313,23 @@ impl Synthetic {
     }
 
     /// Gathers the weights of a layer concurrently.
-    fn gather(&self, ranks: &mut [Runner], data: &[Vec<usize>]) {
+    fn gather(&self, ranks: &mut [Runner], data: &[Vec<usize>], step: u32) {
         for group in data {
-            self.reduce(ranks, group, 2, self.transfer, 16_777_216);
+            self.reduce(ranks, group, (2, step), self.transfer, 16_777_216);
         }
         for rank in ranks {
             rank.gathers.push_back(rank.beside);
         }
     }
 
-    fn reduce(&self, ranks: &mut [Runner], group: &[usize], local: u32, transfer: i64, elements: u64) {
+    fn reduce(
+        &self,
+        ranks: &mut [Runner],
+        group: &[usize],
+        (local, step): (u32, u32),
+        transfer: i64,
+        elements: u64,
+    ) {
         let beside = self.overlapped && local == 2;
         let mut starts = Vec::with_capacity(group.len());
         for &at in group {
@@ -324,8 +340,9 @@ impl Synthetic {
             starts.push((free.max(rank.host + 6_000), correlation));
         }
         let shard = group.first().map_or(0, |&first| first as u32 % self.tensor);
-        let slower =
-            self.slow_links.iter().find(|slow| local == 2 && slow.0 == shard).map_or(1.0, |slow| slow.1);
+        let in_step = self.slow_link_steps.is_empty() || self.slow_link_steps.contains(&step);
+        let is_slow = |slow: &&(u32, f64)| local == 2 && slow.0 == shard && in_step;
+        let slower = self.slow_links.iter().find(is_slow).map_or(1.0, |slow| slow.1);
         let transfer = (transfer as f64 * slower) as i64;
         let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
         for (&at, (start, correlation)) in group.iter().zip(starts) {

@@ -6,9 +6,10 @@
 
 use super::StepWindow;
 use super::cut::Boundary;
+use crate::trace::DamageKind;
 use crate::view::View;
-use railwright_spec::human;
 use railwright_spec::problem::Warning;
+use railwright_spec::{human, lower_median};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum unrecorded share of a step for a rank without step marks that still counts as recorded.
@@ -25,6 +26,23 @@ pub(super) struct Cut {
     pub extent: (i64, i64),
     /// Starts of its steps.
     pub boundaries: Vec<Boundary>,
+    /// True if its last step may not have been recorded to its end.
+    pub is_open: bool,
+}
+
+/// Tests whether a rank's last step may lack its end: its file is truncated, or the step has fewer kernels than its others.
+pub(super) fn is_open(view: &View<'_>, boundaries: &[Boundary]) -> bool {
+    if view.trace.report.count(DamageKind::Truncated) > 0 {
+        return true;
+    }
+    let starts = view.gpu.starts();
+    let before = |time: i64| starts.partition_point(|start| *start < time);
+    let mut counts: Vec<f64> = boundaries
+        .windows(2)
+        .map(|pair| before(pair[1].time).saturating_sub(before(pair[0].time)) as f64)
+        .collect();
+    let last = counts.pop();
+    !counts.is_empty() && last.is_some_and(|last| last < (1.0 - NEAR) * lower_median(&mut counts))
 }
 
 /// The common steps.
@@ -103,9 +121,15 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     for (step, name) in steps.iter_mut().zip(&names) {
         let near = (step.duration() as f64 * NEAR) as i64;
         // Members are in order.
-        let says = |cut: &Cut| recorded[name].binary_search_by_key(&cut.member, |moment| moment.0).is_ok();
         let covers = |cut: &Cut| cut.extent.0 <= step.start + near && cut.extent.1 >= step.end - near;
-        let lacks = |cut: &&Cut| !says(cut) && !covers(cut);
+        // A start without the end is no record of the step.
+        let marks = |cut: &Cut| {
+            let moments = &recorded[name];
+            let at = moments.binary_search_by_key(&cut.member, |moment| moment.0).ok();
+            let end = cut.boundaries.last().map(|boundary| boundary.time);
+            at.is_some_and(|at| !(cut.is_open && end == Some(moments[at].2)))
+        };
+        let lacks = |cut: &&Cut| !marks(cut) && !covers(cut);
         step.without = cuts.iter().filter(lacks).map(|cut| cut.member).collect();
     }
     // Names are in order, like the rows of `recorded`.

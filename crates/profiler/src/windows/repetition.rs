@@ -156,7 +156,7 @@ pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>
         if whole && let Some(end) = order.spans.iter().map(|span| span.1).max() {
             boundaries.push(Boundary { number: None, time: end });
         }
-        cuts.push(Cut { member, extent, boundaries });
+        cuts.push(Cut { member, extent, boundaries, is_open: false });
     }
     cuts.iter().all(|cut| cut.boundaries.len() > 1).then_some(cuts)
 }

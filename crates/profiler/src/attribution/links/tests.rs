@@ -54,9 +54,21 @@ fn job(slow: Option<u32>) -> Job {
     Job::new(traces.collect())
 }
 
+fn no_steps() -> Windows {
+    Windows {
+        cut_by: crate::windows::CutBy::Nothing,
+        common: (0, 0),
+        steps: Vec::new(),
+        warm_up: Vec::new(),
+        at_collective: false,
+        spread: 0,
+        warnings: Vec::new(),
+    }
+}
+
 fn found(mut job: Job) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
     let joined = join(&mut job, &JoinOptions::default());
-    slow_groups(&job, &joined)
+    slow_groups(&job, &joined, &no_steps())
 }
 
 #[test]

@@ -18,9 +18,10 @@ pub(super) enum Role {
     Unknown,
 }
 
-/// The role of a category.
-pub(super) fn role(category: &[u8]) -> Role {
+/// The role of an event by its category and name.
+pub(super) fn role(category: &[u8], name: &[u8]) -> Role {
     match category {
+        b"mtia_ccp_events" => of_mtia(name),
         b"cpu_op" | b"Operator" => Role::Host(HostKind::Operator),
         b"cuda_runtime" | b"cuda_driver" | b"Runtime" | b"enqueue" | b"dequeue" => {
             Role::Host(HostKind::Runtime)
@@ -42,7 +43,31 @@ pub(super) fn role(category: &[u8]) -> Role {
     }
 }
 
+/// The role of an event on an MTIA device (Kineto: `MTIA_CCP_EVENTS`): transfers, waits of its streams, and everything that it runs.
+fn of_mtia(name: &[u8]) -> Role {
+    match name {
+        b"dma_request" => Role::Gpu(GpuKind::Copy),
+        b"event_record" | b"event_wait" | b"remote" | b"merge" => {
+            Role::LeftOut("synchronization of MTIA streams")
+        }
+        _ => Role::Gpu(GpuKind::Kernel),
+    }
+}
+
 /// The runtimes of other devices than NVIDIA's: `xpu_runtime`, `mtia_runtime`, `privateuse1_driver`, ...
 fn is_runtime(category: &[u8]) -> bool {
     category.ends_with(b"_runtime") || category.ends_with(b"_driver")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_an_mtia_device_are_no_host_work() {
+        let of = |name: &[u8]| role(b"mtia_ccp_events", name);
+        assert_eq!(of(b"dma_request"), Role::Gpu(GpuKind::Copy));
+        assert_eq!(of(b"add-dtype_Float"), Role::Gpu(GpuKind::Kernel));
+        assert!(matches!(of(b"event_wait"), Role::LeftOut(_)));
+    }
 }

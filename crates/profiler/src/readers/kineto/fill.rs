@@ -150,7 +150,7 @@ impl Fill {
     }
 
     fn complete(&mut self, event: &Event<'_>, spot: Spot<'_>) {
-        let role = role(event.category);
+        let role = role(event.category, event.name.bytes);
         if self.unwanted(role) {
             return;
         }
@@ -175,7 +175,7 @@ impl Fill {
     }
 
     fn begin(&mut self, event: &Event<'_>, spot: Spot<'_>) {
-        let role = role(event.category);
+        let role = role(event.category, event.name.bytes);
         if self.unwanted(role) {
             return;
         }
@@ -186,7 +186,7 @@ impl Fill {
     }
 
     fn end(&mut self, event: &Event<'_>, spot: Spot<'_>) {
-        let role = role(event.category);
+        let role = role(event.category, event.name.bytes);
         if self.unwanted(role) {
             return;
         }
