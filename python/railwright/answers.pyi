@@ -8817,6 +8817,9 @@ class Stragglers(Answer):
     def noise_ns(self) -> float:
         """Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step, and the replay error."""
     @property
+    def unexplained_ns(self) -> float:
+        """Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other in turn, or stages that are somewhat longer than the others. 0 below the noise, and without a verdict."""
+    @property
     def bounds_only(self) -> str | None:
         """Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all were traced."""
     @property
@@ -8992,6 +8995,9 @@ class SlowGroup(Record):
     @property
     def cost_ns(self) -> float:
         """Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes."""
+    @property
+    def steps(self) -> list[int]:
+        """Steps in which it is slow, by number (by index without numbers), if it is slow in some steps only."""
 
 class Topics(Answer):
     """The answer of kind `topics`."""

@@ -57,7 +57,7 @@ pub struct Synthetic {
     pub slow_host: Vec<(u32, i64)>,
     /// (shard, factor): slower transfers of the data parallel group of this tensor parallel shard.
     pub slow_links: Vec<(u32, f64)>,
-    /// Steps in which these are slow; empty for all of them.
+    /// Steps in which these are slow; empty for all of them. If not, the sizes of reductions are those of every step, as in a real job.
     pub slow_link_steps: Vec<u32>,
     /// Maximum difference between the ends of one collective, in nanoseconds.
     pub end_jitter: u64,
@@ -215,7 +215,7 @@ impl Synthetic {
                     group,
                     (2, step),
                     self.transfer * 10,
-                    67_108_864 + u64::from(step) * 4,
+                    67_108_864 + if self.slow_link_steps.is_empty() { u64::from(step) * 4 } else { 0 },
                 );
             }
             for (rank, begin) in ranks.iter_mut().zip(begins) {

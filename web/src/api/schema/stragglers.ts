@@ -85,6 +85,11 @@ export type StragglersAnswer =
        */
       replay_error: number
       /**
+       * Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other in turn, or stages that are
+       * somewhat longer than the others. 0 below the noise, and without a verdict.
+       */
+      unexplained_ns: number
+      /**
        * Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `null` if all
        * were traced.
        */
@@ -565,6 +570,10 @@ export interface SlowGroup {
    * Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
    */
   cost_ns: number
+  /**
+   * Steps in which it is slow, by number (by index without numbers), if it is slow in some steps only.
+   */
+  steps?: number[]
 }
 /**
  * The clocks of a job.

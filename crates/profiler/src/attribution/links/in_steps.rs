@@ -3,14 +3,11 @@
 //! Responsible for: comparing the transfers of a group with those of its peers step by step, where the group is not slow in general: a
 //! link that fails over, retrains or is shared for a while. Does not decide whether the delay costs the steps anything.
 
-use super::{Found, SlowGroup, THAN_ONE, Typical, usual};
+use super::typical::{Found, SlowGroup, THAN_ONE, Transfer, Typical, usual};
 use crate::communication::Operation;
 use crate::windows::Windows;
 use railwright_spec::median;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A transfer: its start in nanoseconds, and its duration.
-pub(super) type Transfer = (i64, f64);
 
 /// A group with slow transfers in some steps, of one operation and size.
 struct Part {
@@ -135,11 +132,11 @@ mod tests {
         straggler_report(&mut plan.job(), &JoinOptions::default())
     }
 
-    /// The gradients of one shard are reduced twenty times slower in two of six steps.
+    /// The gradients of one shard are reduced eight times slower in two of six steps.
     #[test]
     fn a_link_that_is_slow_in_some_steps_is_named_with_its_cost() {
-        let plan = Synthetic { data: 4, steps: 6, overlapped: true, ..Synthetic::default() };
-        let faulty = Synthetic { slow_links: vec![(1, 20.0)], slow_link_steps: vec![2, 3], ..plan.clone() };
+        let plan = Synthetic { data: 4, steps: 6, ..Synthetic::default() };
+        let faulty = Synthetic { slow_links: vec![(1, 8.0)], slow_link_steps: vec![2, 3], ..plan.clone() };
         let (quiet, found) = (report(&plan), report(&faulty));
         assert!(quiet.slow_groups.is_empty(), "{:?}", quiet.slow_groups);
         assert_eq!(
