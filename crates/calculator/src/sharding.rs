@@ -29,16 +29,13 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
     let (mut gather, mut scatter) = (Seconds::ZERO, Seconds::ZERO);
     let (mut gathered, mut scattered) = (Bytes::ZERO, Bytes::ZERO);
     for collective in update::inside_passes(costing, local) {
-        match collective.purpose {
-            Purpose::Parameters => {
-                gather += collective.time(costing);
-                gathered += collective.bytes;
-            }
-            _ => {
-                scatter += collective.time(costing);
-                if collective.operation == Collective::ReduceScatter {
-                    scattered += collective.bytes;
-                }
+        if collective.purpose == Purpose::Parameters {
+            gather += collective.time(costing);
+            gathered += collective.bytes;
+        } else {
+            scatter += collective.time(costing);
+            if collective.operation == Collective::ReduceScatter {
+                scattered += collective.bytes;
             }
         }
     }

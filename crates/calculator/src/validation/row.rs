@@ -437,17 +437,26 @@ fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> Atten
         AttentionKernel::Unfused
     } else {
         match (named_flash(&text), own) {
-            (Some(Some(1)), _) => AttentionKernel::Flash1,
-            (Some(Some(2)), _) | (Some(None), AttentionKernel::Unfused) => AttentionKernel::Flash2,
-            (Some(Some(_)), _) => AttentionKernel::Flash3,
+            (Some(Flash::Version(1)), _) => AttentionKernel::Flash1,
+            (Some(Flash::Version(2)), _) | (Some(Flash::Unknown), AttentionKernel::Unfused) => {
+                AttentionKernel::Flash2
+            }
+            (Some(Flash::Version(_)), _) => AttentionKernel::Flash3,
             _ => AttentionKernel::Auto,
         }
     }
 }
 
+/// FlashAttention of a text, by version.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Flash {
+    Unknown,
+    Version(u32),
+}
+
 /// FlashAttention named in a text, and its version if one follows: "FlashAttention-2", "flash_attn v3", "FA2". The highest is used, since a
 /// text may compare several.
-fn named_flash(text: &str) -> Option<Option<u32>> {
+fn named_flash(text: &str) -> Option<Flash> {
     let version = |rest: &str| {
         let rest = rest.trim_start_matches([' ', '-', '_']);
         let rest = rest.strip_prefix("version").or(rest.strip_prefix('v')).unwrap_or(rest).trim_start();
@@ -465,16 +474,17 @@ fn named_flash(text: &str) -> Option<Option<u32>> {
         "flash_attn",
         "flash attn",
     ];
-    let long = words
-        .iter()
-        .flat_map(|word| text.match_indices(word).map(|(at, _)| version(&text[at + word.len()..])));
+    let long = words.iter().flat_map(|word| {
+        text.match_indices(word)
+            .map(|(at, _)| version(&text[at + word.len()..]).map_or(Flash::Unknown, Flash::Version))
+    });
     let is_start = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric());
     let short = text.match_indices("fa").filter(|&(at, _)| is_start(at)).filter_map(|(at, _)| {
         let rest = &text[at + 2..];
         let adjoins = rest.starts_with(|c: char| c.is_ascii_digit());
-        version(rest).filter(|_| adjoins).map(Some)
+        version(rest).filter(|_| adjoins).map(Flash::Version)
     });
-    let flash2 = text.contains("flash2").then_some(Some(2));
+    let flash2 = text.contains("flash2").then_some(Flash::Version(2));
     long.chain(short).chain(flash2).max()
 }
 

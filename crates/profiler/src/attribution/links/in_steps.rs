@@ -90,7 +90,9 @@ impl<'a> InSteps<'a> {
             let sum = |of: &dyn Fn(&Part) -> f64| parts.iter().map(|part| of(part) * part.link.count).sum();
             let sum = (sum(&|part| part.link.transfer), sum(&|part| part.usual));
             let mut kinds: BTreeMap<(Option<Operation>, u64), Vec<&Part>> = BTreeMap::new();
-            parts.iter().for_each(|part| kinds.entry((part.operation, part.bytes)).or_default().push(part));
+            for part in &parts {
+                kinds.entry((part.operation, part.bytes)).or_default().push(part);
+            }
             let group = |((operation, bytes), parts): ((Option<Operation>, u64), Vec<&Part>)| {
                 let typical = |of: &dyn Fn(&Part) -> f64| {
                     median(&mut parts.iter().map(|part| of(part)).collect::<Vec<_>>())
