@@ -15,9 +15,10 @@ const files = readdirSync(fileURLToPath(folder))
   .filter((name) => name.endsWith('.mjs') && (names.length === 0 || names.some((wanted) => name.includes(wanted))))
   .sort()
 const tests = await Promise.all(files.map(async (file) => ({ file, ...(await import(new URL(file, folder))) })))
-let failed = 0
+const failed = []
 
-async function run(browser, { file, serve = [], default: test }) {
+async function run(browser, one) {
+  const { file, serve = [], default: test } = one
   const since = performance.now()
   let server
   try {
@@ -25,7 +26,7 @@ async function run(browser, { file, serve = [], default: test }) {
     await test({ browser, url: server.url, binary })
     console.log(`ok   ${file} (${((performance.now() - since) / 1000).toFixed(1)} s)`)
   } catch (error) {
-    failed += 1
+    failed.push(one)
     console.log(`FAIL ${file}\n${String(error?.stack ?? error).replace(/^/gm, '     ')}`)
   } finally {
     await server?.stop()
@@ -42,6 +43,10 @@ async function worker(queue) {
 // A test that measures times has the machine to itself; of the others, two share it, since each mostly waits.
 await worker(tests.filter((test) => test.alone))
 const queue = tests.filter((test) => !test.alone)
+const ahead = failed.splice(0)
 await Promise.all([worker(queue), worker(queue)])
-console.log(failed === 0 ? `${files.length} passed` : `${failed} of ${files.length} failed`)
-process.exit(failed === 0 && files.length > 0 ? 0 : 1)
+// What fails beside another test may have waited too long on a busy machine: alone it must pass.
+await worker(failed.splice(0))
+failed.push(...ahead)
+console.log(failed.length === 0 ? `${files.length} passed` : `${failed.length} of ${files.length} failed`)
+process.exit(failed.length === 0 && files.length > 0 ? 0 : 1)
