@@ -34,6 +34,16 @@ mod tests {
     use crate::testing::Synthetic;
     use crate::trace::{DamageKind, GpuActivities};
 
+    /// Ends a rank's file within its last step.
+    fn truncate(job: &mut Job, member: usize) {
+        let trace = &mut job.members[member].trace;
+        let mut kept = GpuActivities::default();
+        let count = trace.gpu.len();
+        trace.gpu.iter().take(count * 9 / 10).for_each(|row| kept.push(row));
+        trace.gpu = kept;
+        trace.report.note(DamageKind::Truncated, 0, String::new);
+    }
+
     /// A slow rank whose file ends within the last step: its missing work is no pause, and the bound holds for the recorded steps.
     #[test]
     fn a_truncated_rank_is_compared_in_the_steps_that_it_recorded() {
@@ -43,12 +53,7 @@ mod tests {
         let whole = report(plan.job());
         let [named] = whole.culprits.as_slice() else { panic!("{:?}", whole.culprits) };
         let mut job = plan.job();
-        let trace = &mut job.members[5].trace;
-        let mut kept = GpuActivities::default();
-        let count = trace.gpu.len();
-        trace.gpu.iter().take(count * 9 / 10).for_each(|row| kept.push(row));
-        trace.gpu = kept;
-        trace.report.note(DamageKind::Truncated, 0, String::new);
+        truncate(&mut job, 5);
         let report = report(job);
         assert_eq!(report.bounds_only.as_deref(), Some("rank 5 was not recorded in 1 of 5 steps"));
         let [bound] = report.culprits.as_slice() else {
@@ -56,5 +61,14 @@ mod tests {
         };
         assert_eq!(bound.ranks, [5]);
         assert!(bound.cost_s >= named.cost_s && bound.cost_s < 1.3 * named.cost_s, "{bound:?} {named:?}");
+    }
+
+    /// Where every rank's file ends within the last step, no rank lacks what another has.
+    #[test]
+    fn a_step_that_every_rank_lacks_is_held_by_all() {
+        let mut job = Synthetic { data: 4, steps: 5, ..Synthetic::default() }.job();
+        (0..job.members.len()).for_each(|member| truncate(&mut job, member));
+        let report = straggler_report(&mut job, &JoinOptions::default());
+        assert_eq!(report.bounds_only, None);
     }
 }

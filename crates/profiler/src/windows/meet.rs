@@ -122,15 +122,25 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
         let near = (step.duration() as f64 * NEAR) as i64;
         // Members are in order.
         let covers = |cut: &Cut| cut.extent.0 <= step.start + near && cut.extent.1 >= step.end - near;
-        // A start without the end is no record of the step.
-        let marks = |cut: &Cut| {
+        let starts = |cut: &Cut| {
             let moments = &recorded[name];
             let at = moments.binary_search_by_key(&cut.member, |moment| moment.0).ok();
-            let end = cut.boundaries.last().map(|boundary| boundary.time);
-            at.is_some_and(|at| !(cut.is_open && end == Some(moments[at].2)))
+            at.map(|at| moments[at].2)
         };
-        let lacks = |cut: &&Cut| !marks(cut) && !covers(cut);
-        step.without = cuts.iter().filter(lacks).map(|cut| cut.member).collect();
+        // A start without the end is no record of the step.
+        let ends = |cut: &Cut| {
+            let last = cut.boundaries.last().map(|boundary| boundary.time);
+            starts(cut).is_some_and(|start| !(cut.is_open && last == Some(start)))
+        };
+        let without = |marks: &dyn Fn(&Cut) -> bool| -> Vec<usize> {
+            let lacks = |cut: &&Cut| !marks(cut) && !covers(cut);
+            cuts.iter().filter(lacks).map(|cut| cut.member).collect()
+        };
+        step.without = without(&ends);
+        // If every rank lacks the end, none is compared with a whole step.
+        if step.without.len() == cuts.len() {
+            step.without = without(&|cut| starts(cut).is_some());
+        }
     }
     // Names are in order, like the rows of `recorded`.
     let left_out = recorded.keys().copied().filter(|name| names.binary_search(name).is_err()).collect();
@@ -157,7 +167,7 @@ pub(super) fn doubts(
         let mut parts: Vec<String> = short
             .iter()
             .take(NAMED)
-            .map(|(member, lacks)| format!("{} in {}", called(views, *member), these(lacks)))
+            .map(|(member, lacks)| format!("{} in {}", called(views, *member), human::steps(lacks)))
             .collect();
         if short.len() > NAMED {
             parts.push(format!("{} more ranks", short.len() - NAMED));
@@ -192,7 +202,7 @@ pub(super) fn doubts(
         let message = format!(
             "excluded: {}, recorded by at most half of the ranks or out of order; not in {}: omit these files \
              to include them",
-            these(&lost),
+            human::steps(&lost),
             ranks.join(", ")
         );
         warnings.push(Warning::new("steps-left-out", message));
@@ -205,9 +215,4 @@ fn called(views: &[View<'_>], member: usize) -> String {
     let identity = &views[member].trace.identity;
     let rank = identity.rank.map_or_else(|| "a rank".to_owned(), |rank| format!("rank {rank}"));
     if identity.label.is_empty() { rank } else { format!("{rank} ({})", identity.label) }
-}
-
-fn these(steps: &[u32]) -> String {
-    let noun = if steps.len() == 1 { "step" } else { "steps" };
-    format!("{noun} {}", human::ranges(steps))
 }
