@@ -190,10 +190,10 @@ pub fn markup(text: &str) -> String {
 }
 
 /// Sorted whole numbers with consecutive ones merged, as in `0-3, 7`. A long list is cut and ends in the number of omitted entries.
-pub fn ranges(list: &[u32]) -> String {
+pub fn ranges<N: Copy + Into<u64>>(list: &[N]) -> String {
     const SHOWN: usize = 12;
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for &number in list {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in list.iter().map(|&number| number.into()) {
         match runs.last_mut() {
             Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
             _ => runs.push((number, number)),
@@ -205,8 +205,14 @@ pub fn ranges(list: &[u32]) -> String {
         _ => format!("{first}-{last}"),
     });
     let text = shown.collect::<Vec<_>>().join(", ");
-    let more: u64 = runs.iter().skip(SHOWN).map(|&(first, last)| u64::from(last - first) + 1).sum();
+    let more: u64 = runs.iter().skip(SHOWN).map(|&(first, last)| last - first + 1).sum();
     if more == 0 { text } else { format!("{text} and {more} more") }
+}
+
+/// `step 3`, or `steps 0-3, 7`.
+pub fn steps<N: Copy + Into<u64>>(list: &[N]) -> String {
+    let plural = if list.len() == 1 { "" } else { "s" };
+    format!("step{plural} {}", ranges(list))
 }
 
 /// `rank 3`, or `ranks 0-3, 7`.
@@ -291,8 +297,8 @@ mod tests {
 
     #[test]
     fn runs_of_numbers_are_drawn_together() {
-        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3, 7, 9, 10");
-        assert_eq!(ranges(&[]), "");
+        assert_eq!(ranges(&[0_u32, 1, 2, 3, 7, 9, 10]), "0-3, 7, 9, 10");
+        assert_eq!(ranges::<u32>(&[]), "");
         let odd: Vec<u32> = (0..20).map(|n| 2 * n).collect();
         assert!(ranges(&odd).ends_with("22 and 8 more"));
     }

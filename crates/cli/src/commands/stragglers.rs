@@ -350,8 +350,7 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
 
 /// Steps in which a link is slow.
 fn steps_of(group: &SlowGroup) -> String {
-    let steps: Vec<u32> = group.steps.iter().filter_map(|&step| step.try_into().ok()).collect();
-    if steps.is_empty() { "all".to_owned() } else { human::ranges(&steps) }
+    if group.steps.is_empty() { "all".to_owned() } else { human::ranges(&group.steps) }
 }
 
 fn slow_groups(document: &mut Document, report: &StragglerReport) {

@@ -62,7 +62,6 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// Every rank pauses once, each in another step or layer; the pauses of three of them are somewhat longer.
     /// Half of the ranks pause once. Those that share a step hide each other, so that no one of them costs the step anything.
     #[test]
     fn pauses_that_hide_each_other_are_no_ranks_fault() {
@@ -74,6 +73,7 @@ mod tests {
         assert!(report.reasons.iter().any(|reason| reason.contains("in turn")), "{:?}", report.reasons);
     }
 
+    /// Every rank pauses once, each in another step or layer; the pauses of three of them are somewhat longer.
     #[test]
     fn pauses_that_visit_all_ranks_are_no_ranks_fault() {
         let ranks = 16;

@@ -41,16 +41,12 @@ pub(super) fn unexplained(windows: &Windows, occupancies: &[Occupancy], saved: i
     if longer.is_empty() || left <= NOTABLE * all {
         return None;
     }
-    let numbers: Vec<u32> = longer
-        .iter()
-        .map(|&at| closed[at].number.unwrap_or(at as u64))
-        .filter_map(|n| n.try_into().ok())
-        .collect();
+    let numbers: Vec<u64> = longer.iter().map(|&at| closed[at].number.unwrap_or(at as u64)).collect();
     let times = longer.iter().map(|&at| durations[at]).sum::<f64>() / longer.len() as f64 / typical;
-    let (noun, verb) = if longer.len() == 1 { ("step", "takes") } else { ("steps", "take") };
+    let verb = if longer.len() == 1 { "takes" } else { "take" };
     Some(format!(
-        "{noun} {} {verb} {times:.1} times as long as the typical step, and no compute, rank, link or stage explains {} of the recorded time",
-        human::ranges(&numbers),
+        "{} {verb} {times:.1} times as long as the typical step, and no compute, rank, link or stage explains {} of the recorded time",
+        human::steps(&numbers),
         human::percent(left / all)
     ))
 }

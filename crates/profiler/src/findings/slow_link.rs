@@ -60,16 +60,10 @@ impl Rule for SlowLink {
                         .map(|group| {
                             let operation = group.operation.map_or("unknown", |operation| operation.name());
                             let (own, peers) = (time(group.transfer as f64), time(group.peers as f64));
-                            let steps: Vec<u32> =
-                                group.steps.iter().filter_map(|&step| step.try_into().ok()).collect();
-                            let within = if steps.is_empty() {
+                            let within = if group.steps.is_empty() {
                                 String::new()
                             } else {
-                                format!(
-                                    " in {} {}",
-                                    if steps.len() == 1 { "step" } else { "steps" },
-                                    human::ranges(&steps)
-                                )
+                                format!(" in {}", human::steps(&group.steps))
                             };
                             format!(
                                 "{operation} of {} bytes{within}: {own}, median of its peers {peers}",

@@ -62,17 +62,18 @@ impl Software {
             }
             table
         };
+        let longer = |bytes: Option<[f64; 2]>| bytes.map(|bytes| bytes.map(|each| each * streams));
         let scaled = self.with_host_rate(1.0 / host);
         Self {
             matmul: slower(&self.matmul),
             attention_rate: slower(&self.attention_rate),
             elementwise_passes: self.elementwise_passes * streams,
-            norm_bytes: self.norm_bytes.map(|bytes| bytes.map(|each| each * streams)),
-            uncast_norm_bytes: self.uncast_norm_bytes.map(|bytes| bytes.map(|each| each * streams)),
-            rotary_bytes: self.rotary_bytes.map(|bytes| bytes.map(|each| each * streams)),
-            composed_gelu_bytes: self.composed_gelu_bytes.map(|bytes| bytes.map(|each| each * streams)),
-            clamp_bytes: self.clamp_bytes.map(|bytes| bytes.map(|each| each * streams)),
-            expert_bias_bytes: self.expert_bias_bytes.map(|bytes| bytes.map(|each| each * streams)),
+            norm_bytes: longer(self.norm_bytes),
+            uncast_norm_bytes: longer(self.uncast_norm_bytes),
+            rotary_bytes: longer(self.rotary_bytes),
+            composed_gelu_bytes: longer(self.composed_gelu_bytes),
+            clamp_bytes: longer(self.clamp_bytes),
+            expert_bias_bytes: longer(self.expert_bias_bytes),
             weight_cast_bytes: self.weight_cast_bytes * streams,
             adapter_cast_bytes: self.adapter_cast_bytes * streams,
             cast_passes: self.cast_passes * streams,
