@@ -158,6 +158,8 @@ pub struct Software {
     pub jitter_per_doubling: f64,
     /// Bytes of memory traffic per parameter in the optimizer step, over all passes (Adam, fp32 states).
     pub optimizer_bytes_per_parameter: f64,
+    /// Share of a rank's part of the host's memory bandwidth that an optimizer offloaded to the host reaches.
+    pub host_update_rate: f64,
     /// Elements per gradient bucket; each bucket is reduced separately.
     pub gradient_bucket_elements: f64,
     /// Minimum elements per gradient bucket and data-parallel rank: the bucket grows to this size.

@@ -83,6 +83,10 @@ fn generation(software: &Software) -> Topic {
         format!("slow-down of compute by hidden communication: {}", software.overlap_slowdown),
         format!("growth of the step per doubling of devices: {}", software.jitter_per_doubling),
         format!("optimizer traffic, bytes per parameter: {}", software.optimizer_bytes_per_parameter),
+        format!(
+            "share of the host's memory bandwidth reached by an offloaded optimizer: {}",
+            software.host_update_rate
+        ),
     ];
     Topic {
         id: software.id.clone(),
