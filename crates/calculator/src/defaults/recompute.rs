@@ -35,8 +35,8 @@ pub fn modules(
     offers.recompute.iter().copied().filter(is_possible).filter(frees).collect()
 }
 
-/// Policies of a layout in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs, operators,
-/// some layers, all layers. A default layout uses the first that fits. `plan` is the layout without recompute.
+/// Policies of a layout in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs, feed-forward
+/// modules, operators, some layers, all layers. A default layout uses the first that fits. `plan` is the layout without recompute.
 pub(super) fn policies(
     layout: &PlanSpec,
     model: &Model,
@@ -61,6 +61,11 @@ pub(super) fn policies(
     ];
     let mut set = BTreeSet::new();
     for module in order.into_iter().filter(|module| known.contains(module)) {
+        set.insert(module);
+        list.push(Recompute::Selective { modules: set.clone(), layers: None });
+    }
+    // Both repeat large GEMMs, and together they leave little but attention: still less work than whole layers.
+    for module in [RecomputeModule::Mlp, RecomputeModule::Moe].into_iter().filter(|m| known.contains(m)) {
         set.insert(module);
         list.push(Recompute::Selective { modules: set.clone(), layers: None });
     }

@@ -33,8 +33,9 @@ impl PlanSpec {
         }
     }
 
-    /// The stack with fused token dispatch, if a choice of the layout may include it: no software is specified, and tokens are sent to experts
-    /// on other ranks. It is hardly ever slower: a property test of the calculator bounds the difference.
+    /// The stack with fused token dispatch, if the plan leaves it open: no software is specified, and tokens are sent to experts on other
+    /// ranks. It is hardly ever slower: a property test of the calculator bounds the difference. A plan that leaves the layout open, one
+    /// that specifies it and a search assume the same, so a chosen layout has the same time when it is written out.
     pub fn fused_dispatch(
         &self,
         model: &Model,
@@ -67,6 +68,9 @@ impl PlanSpec {
         let sharding = self.sharding.or((software.zero_stage == 3).then_some(fully_sharded));
         let Degrees { tensor, pipeline, context, data, expert } =
             degrees::resolve(&Self { sharding, ..self.clone() }, model, cluster)?;
+        let is_dispatched = expert > 1 && expert <= Software::most_dispatched_ranks(cluster);
+        let fused = is_dispatched.then(|| self.fused_dispatch(model, cluster, software)).flatten();
+        let software = fused.unwrap_or(software);
         let schedule = self.schedule.unwrap_or_default();
         let virtual_stages = self.virtual_stages.unwrap_or_else(|| schedule.chunks_per_stage(1));
         let sequence_length = self.tokens_per_sequence(model);
