@@ -1,7 +1,7 @@
 //! Estimates of known runs: sums that must agree and parts that must exist.
 
 use super::*;
-use railwright_spec::plan::PlanSpec;
+use railwright_spec::plan::{PlanSpec, Recompute};
 use railwright_spec::run::Training;
 use railwright_spec::{cluster, model};
 
@@ -71,6 +71,24 @@ fn a_405b_run_is_believable() {
     }
     let json = serde_json::to_string(&estimate).expect("serialises");
     assert!(json.len() < 200_000, "{}", json.len());
+}
+
+/// Full recompute repeats the forward pass: a quarter of the work (Korthikanti et al., arXiv 2205.05198, section 5: 30 to 40% overhead).
+#[test]
+fn recompute_is_a_loss_as_large_as_it_is() {
+    let of = |recompute| {
+        estimate_of("llama-3-8b", "dgx-h100", 8, |p| {
+            p.tensor_parallel = Some(8);
+            p.recompute = Some(recompute);
+        })
+    };
+    let full = of(Recompute::Full { layers: None });
+    let (title, share) = full.time.largest_loss().expect("a loss");
+    assert_eq!(title, "recompute");
+    let longer = full.step_time.get() / of(Recompute::None).step_time.get() - 1.0;
+    assert!((0.15..0.30).contains(&share) && (0.2..0.4).contains(&longer), "{share} {longer}");
+    let without = of(Recompute::None);
+    assert_ne!(without.time.largest_loss().expect("a loss").0, "recompute");
 }
 
 #[test]

@@ -54,11 +54,11 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     document
 }
 
-/// Step time, memory verdict and the largest part of the step that is not compute.
+/// Step time, memory verdict and the largest part of the step that is not useful work.
 fn result(estimate: &Estimate) -> String {
-    let lost = estimate.time.children.iter().filter(|part| part.id != "compute" && part.share >= SMALL);
-    let largest = lost.max_by(|a, b| a.share.total_cmp(&b.share)).map_or_else(String::new, |part| {
-        format!("; largest loss: {}, {} of the step", part.title, human::percent(part.share))
+    let lost = estimate.time.largest_loss().filter(|(_, share)| *share >= SMALL);
+    let largest = lost.map_or_else(String::new, |(title, share)| {
+        format!("; largest loss: {title}, {} of the step", human::percent(share))
     });
     let fit = verdict(estimate.memory.fit).text;
     format!("{} per step, {fit}{largest}", human::seconds(estimate.step_time))
