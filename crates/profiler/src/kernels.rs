@@ -180,6 +180,12 @@ mod tests {
             ("void vllm::moe::topkGatingSoftmax<8, 128, 4, 16>(float const*)", Routing),
             ("per_channel_cast_and_transpose_kernel", Elementwise),
             ("void vllm::scaled_fp8_quant_kernel<c10::BFloat16>", Elementwise),
+            ("input_convert_reduce_fusion.13", Elementwise),
+            ("loop_convert_fusion.2", Elementwise),
+            ("loop_slice_fusion.7", Copy),
+            ("cublas-gemm.2.0", MatrixProduct),
+            ("gemm_fusion_dot.4", MatrixProduct),
+            ("custom-call.219.0", Other),
             ("something of the user", Other),
         ] {
             assert_eq!(table.family(name), family, "{name}");

@@ -32,6 +32,7 @@ use crate::{Job, Names};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Flop;
+use railwright_step::OperatorFamily;
 
 /// Options, and values that traces do not record.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,25 @@ impl Default for Options {
             data_type: None,
         }
     }
+}
+
+/// Share of a step in kernels of unknown purpose that is worth a warning.
+const UNKNOWN: f64 = 0.2;
+
+/// A warning if the names of kernels leave the purpose of much of a step unknown: shares by purpose are then lower bounds.
+fn unknown_kernels(report: &Report) -> Option<Warning> {
+    let unknown = || report.kernels.iter().filter(|row| row.family == OperatorFamily::Other);
+    let share = unknown().map(|row| row.per_step).sum::<f64>() / report.step_time.max(1.0);
+    let longest = unknown().max_by(|a, b| a.per_step.total_cmp(&b.per_step))?;
+    (share > UNKNOWN).then(|| {
+        let text = format!(
+            "{:.0}% of the step is in kernels whose names do not show their purpose, most of it in `{}`: add their names with \
+             `--families FILE`",
+            100.0 * share.min(1.0),
+            longest.name
+        );
+        Warning::new("kernels-unknown", text)
+    })
 }
 
 /// The profile of a job.
@@ -145,6 +165,7 @@ pub fn profile(
     report.roofline = peak::accelerator(job, options)?.and_then(|a| roofline(&seen, &windows, &a, samples));
     report.serving = serving(&views, &windows, &waterfall);
     report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
+    report.warnings.extend(unknown_kernels(&report));
     let health = Health::of_job(job);
     report.warnings.extend(health.iter().flat_map(Health::warnings));
     if let Some(by) = options.by {

@@ -71,7 +71,11 @@ impl Answer for Stragglers {
                 Tone::Strong,
             ));
         }
-        let steps = if report.steps == 1 { String::new() } else { format!(" (mean of {})", report.steps) };
+        let steps = if report.steps == 1 {
+            " (only one is recorded)".to_owned()
+        } else {
+            format!(" (mean of {})", report.steps)
+        };
         if report.ranks_traced < 2 {
             let idle = if report.from_host { "outside of operators" } else { "device idle" };
             document.pairs(vec![(idle, Cell::percent(report.idle))]);
@@ -106,6 +110,13 @@ impl Answer for Stragglers {
                     human::percent(report.unexplained / report.step_time.max(1.0))
                 ),
                 Tone::Strong,
+            ));
+        }
+        let small = report.step_time - report.step_time_without - report.joint() - report.unexplained;
+        if report.bounds_only.is_none() && report.verdict != Verdict::CannotTell && small > report.noise {
+            document.paragraph(format!(
+                "the remaining {} of the difference are delays below the reporting threshold, of several ranks",
+                time(small).text
             ));
         }
         costs(&mut document, report, self.shown);

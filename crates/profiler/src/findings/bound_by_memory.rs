@@ -49,12 +49,10 @@ impl Rule for BoundByMemory {
             return Vec::new();
         }
         // Names of compiler-generated kernels.
-        let compiled: i64 = context
-            .times_under(fits)
-            .filter(|(name, _)| name.starts_with("triton_"))
-            .map(|(_, time)| time)
-            .sum();
-        let is_compiled = compiled as f64 / context.samples() > 0.5 * all;
+        let are_mostly = |made: fn(&str) -> bool| {
+            let by_it = context.times_under(fits).filter(|(name, _)| made(name)).map(|(_, time)| time);
+            by_it.sum::<i64>() as f64 / context.samples() > 0.5 * all
+        };
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
@@ -62,7 +60,9 @@ impl Rule for BoundByMemory {
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(context.times_under(fits).filter(|(name, _)| !is_other(name)))),
             evidence: context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
-            advice: if is_compiled {
+            advice: if are_mostly(is_fusion_of_xla) {
+                "XLA has fused these kernels already: look for casts, transposes and recomputed values among them, and use kernels of cuDNN or Transformer Engine for attention, norms and cross-entropy"
+            } else if are_mostly(|name| name.starts_with("triton_")) {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else {
                 "fuse it: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
@@ -71,6 +71,12 @@ impl Rule for BoundByMemory {
             ..Finding::default()
         }]
     }
+}
+
+/// Tests whether XLA named a kernel, as in `input_convert_reduce_fusion.13`.
+fn is_fusion_of_xla(name: &str) -> bool {
+    let fusion = name.split_once("_fusion").map(|(_, number)| number.trim_start_matches('.'));
+    fusion.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_')))
 }
 
 /// Tests whether a host operator draws parameters at random or reads a value: neither can be fused.
@@ -86,4 +92,15 @@ fn is_not_fused(name: &str) -> bool {
         "aten::_local_scalar_dense",
     ]
     .contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_xla_differ_from_others() {
+        assert!(is_fusion_of_xla("input_convert_reduce_fusion.13") && is_fusion_of_xla("loop_add_fusion"));
+        assert!(!is_fusion_of_xla("triton_poi_fused_cat_clone_3") && !is_fusion_of_xla("my_fusion_kernel"));
+    }
 }
