@@ -2,11 +2,13 @@
 //! time of the validation.
 
 use railwright_calculator::costing::Machine;
+use railwright_calculator::defaults::resolve_plan;
 use railwright_calculator::estimate::estimate_run;
 use railwright_calculator::software;
 use railwright_calculator::validation::{Machines, cases, evaluate_case};
-use railwright_spec::cluster::ClusterSpec;
+use railwright_spec::cluster::{self, ClusterSpec};
 use railwright_spec::model;
+use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{self, ModelSpec, RunSpec};
 
@@ -49,4 +51,47 @@ fn validation_predicts_what_an_estimate_of_the_users_run_gives() {
     }
     assert!(compared > 300, "{compared} runs were compared");
     assert!(with_inferred_software > 30, "{with_inferred_software} ran the software that is inferred");
+}
+
+/// A chosen layout that is written out keeps its software and its time: a change without effect is no change.
+#[test]
+fn a_chosen_layout_written_out_is_the_same_run() {
+    let mut with_experts = 0;
+    for entry in model::catalogue() {
+        let model = model::by_name(entry.name).expect("reads");
+        if !model.is_mixture_of_experts() {
+            continue;
+        }
+        for (preset, devices) in [("h800", 256), ("dgx-h100", 64), ("gb200-nvl72", 144)] {
+            let cluster = cluster::by_name(preset, devices).expect("a preset");
+            let Ok((chosen, Some(_))) = resolve_plan(&PlanSpec::default(), &model, &cluster) else {
+                continue;
+            };
+            let layout = PlanSpec {
+                tensor_parallel: Some(chosen.tensor_parallel),
+                pipeline_parallel: Some(chosen.pipeline_parallel),
+                virtual_stages: Some(chosen.virtual_stages),
+                context_parallel: Some(chosen.context_parallel),
+                expert_parallel: Some(chosen.expert_parallel),
+                layers_per_stage: chosen.layers_per_stage.clone(),
+                // A specified layout is known to its user, so it may use memory that a chosen one leaves free.
+                recompute: Some(chosen.recompute.clone()),
+                ..PlanSpec::default()
+            };
+            let written = resolve_plan(&layout, &model, &cluster).expect("resolves").0;
+            assert_eq!(written.software, chosen.software, "{} on {preset}", model.name);
+            assert_eq!(facts(&written), facts(&chosen), "{} on {preset}", model.name);
+            with_experts += usize::from(chosen.expert_parallel > 1);
+        }
+    }
+    assert!(with_experts > 20, "{with_experts} layouts spread experts");
+}
+
+/// What decides the time of a plan besides its layout.
+fn facts(plan: &Plan) -> [String; 3] {
+    [
+        format!("sharding {:?}", plan.sharding),
+        format!("batch {} x {}", plan.micro_batch, plan.global_batch),
+        format!("overlap {:?}", plan.overlap),
+    ]
 }
