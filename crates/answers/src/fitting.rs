@@ -1,7 +1,7 @@
 //! A run that fits, if devices or layout are open and the default layout does not fit.
 //!
-//! Responsible for: the smallest number of devices on which a common layout fits, if none is set, else a layout of the search. Specified
-//! settings never change.
+//! Responsible for: the smallest number of devices on which a common layout fits, if none is set (for every resolved run), else a layout of
+//! the search (for `estimate`). Specified settings never change.
 
 use crate::pricing::Pricing;
 use crate::resolve::unspecified;
@@ -10,7 +10,7 @@ use crate::setting::Setting;
 use crate::watch::Watch;
 use crate::{Refused, Resolved, Texts, resolve};
 use railwright_calculator::defaults;
-use railwright_calculator::memory::{Fit, MemoryInput, SoftwareCatalogue, report};
+use railwright_calculator::memory::{Fit, MemoryInput, MemoryReport, SoftwareCatalogue, report};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -36,24 +36,40 @@ pub fn fill(
     pricing: &dyn Pricing,
     watch: &dyn Watch,
 ) -> Result<Filled, Refused> {
-    if !defaults::is_open(&first.spec.plan) || fit(&first.run)? == Fit::Fits {
+    let is_closed = !defaults::is_open(&first.spec.plan) || first.spec.cluster.devices.is_none();
+    if is_closed || fit(&first.run)? == Fit::Fits {
         return Ok(Filled::Run(Box::new(first)));
-    }
-    if first.spec.cluster.devices.is_none() {
-        return Ok(Filled::Run(Box::new(on_fewest(first, texts)?)));
     }
     by_search(first, texts, pricing, watch)
 }
 
-fn fit(run: &Run) -> Result<Fit, Problem> {
+/// Memory of every stage of a run, with the verdict.
+pub fn memory_report(run: &Run) -> Result<MemoryReport, Problem> {
     let software = SoftwareCatalogue::shared()?.get(&run.plan.software);
-    let input =
-        MemoryInput { model: &run.model, cluster: &run.cluster, plan: &run.plan, software, in_flight: None };
-    Ok(report(&input).fit)
+    let (model, cluster, plan) = (&run.model, &run.cluster, &run.plan);
+    Ok(report(&MemoryInput { model, cluster, plan, software, in_flight: None }))
 }
 
-/// Run on the smallest number of devices that fits, by doubling whole machines; unchanged if none fits.
-fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
+fn fit(run: &Run) -> Result<Fit, Problem> {
+    memory_report(run).map(|report| report.fit)
+}
+
+/// Verdict in words.
+pub const fn fit_words(fit: Fit) -> &'static str {
+    match fit {
+        Fit::DoesNotFit => "does not fit",
+        Fit::AtRisk => "at risk",
+        Fit::Fits => "fits",
+    }
+}
+
+/// Run on the smallest number of devices that fits, by doubling whole machines. Unchanged if devices or layout are specified, if it fits, or
+/// if no number fits.
+pub(crate) fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
+    let is_open = first.spec.cluster.devices.is_none() && defaults::is_open(&first.spec.plan);
+    if !is_open || fit(&first.run)? == Fit::Fits {
+        return Ok(first);
+    }
     for doubling in 1..=DOUBLINGS {
         let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
         let mut spec = first.spec.clone();
@@ -61,10 +77,7 @@ fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
         // A batch or a cluster may be invalid for some numbers of devices.
         let Ok(mut resolved) = resolve(spec, texts) else { continue };
         if fit(&resolved.run)? == Fit::Fits {
-            let words = format!(
-                "{} GPUs: the fewest, doubling, on which a common layout fits",
-                human::whole(devices)
-            );
+            let words = format!("{} GPUs: the smallest power of two that fits", human::whole(devices));
             resolved.chosen.insert(0, words);
             return Ok(resolved);
         }

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod as_written;
 mod batch;
 mod cluster;
 mod estimate;
@@ -44,9 +45,10 @@ mod watch;
 mod whatif;
 mod workers;
 
+pub use as_written::difference_as_written;
 pub use cluster::{cluster, from_where_it_lies};
 pub use estimate::{Estimated, estimate};
-pub use fitting::{Filled, fill};
+pub use fitting::{Filled, fill, fit_words, memory_report};
 pub use layers::run_file;
 pub use memory::{Memory, OverTime, memory};
 pub use names::{aliases_of, dimension, flag_of, key_of_keyword, plan_key, short_flag_of};

@@ -10,7 +10,7 @@ use crate::input;
 use crate::printer::Printer;
 use crate::run::{self, flags};
 use railwright_answers::{
-    Freed, MOST_NUMBERS, Question, Refused, Setting, plan_flags, quoted, resolve_but_plan,
+    Freed, MOST_NUMBERS, Question, Refused, Resolved, Setting, plan_flags, quoted, resolve, resolve_but_plan,
 };
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
@@ -221,6 +221,31 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
         return Err(problem.in_file("--gpus").hint(format!("pass at most {MOST_NUMBERS}")));
     }
     Ok(list)
+}
+
+impl Asked<'_> {
+    /// Settings without a number of devices get the one that every other command takes. Returns these numbers in words.
+    pub(crate) fn fit_devices(&mut self) -> Vec<String> {
+        let mut words = Vec::new();
+        for at in 0..self.settings.len() {
+            let setting = &self.settings[at];
+            if setting.spec.cluster.devices.is_some() {
+                continue;
+            }
+            // A specification that does not resolve keeps the default number; the search reports its problems.
+            let Ok(Resolved { run, chosen, .. }) = resolve(setting.spec.clone(), &input::Disk) else {
+                continue;
+            };
+            let devices = run.cluster.devices;
+            if devices == setting.run.cluster.devices {
+                words.push(format!("{} devices", human::whole(devices)));
+            } else if let Ok(resized) = self.resized(setting, devices) {
+                words.extend(chosen.into_iter().next());
+                self.settings[at] = resized;
+            }
+        }
+        words
+    }
 }
 
 impl Question for Asked<'_> {

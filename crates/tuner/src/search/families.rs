@@ -68,6 +68,8 @@ pub struct Tie {
 pub struct Standing {
     /// [`BEYOND`] for layouts outside of the tie.
     level: u8,
+    /// True if a layout replaces the sharding engine of the user's file.
+    replaces_engine: bool,
     /// Time above the fastest, rounded down to steps of noise. Zero for layouts outside of the tie.
     rounded: u32,
     /// Minimum for layouts outside of the tie.
@@ -82,6 +84,15 @@ impl Standing {
         (self.level, self.rounded, self.complexity) == (other.level, other.rounded, other.complexity)
             && (self.time / other.time - 1.0).abs() < 1e-9
     }
+}
+
+/// Changes of a user's file that a layout needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Number of changed settings.
+    pub number: u8,
+    /// True if parameters become sharded, or whole again: another sharding engine with its own limits.
+    pub replaces_engine: bool,
 }
 
 /// Level of layouts outside of the tie.
@@ -106,9 +117,27 @@ impl Tie {
     /// Position of a layout.
     pub fn standing(&self, time: f64, oddities: Oddities, complexity: Complexity) -> Standing {
         if !self.has(time) {
-            return Standing { level: BEYOND, rounded: 0, complexity: Complexity::default(), time };
+            let (rounded, complexity) = (0, Complexity::default());
+            return Standing { level: BEYOND, replaces_engine: false, rounded, complexity, time };
         }
-        Standing { level: oddities.level(), rounded: self.rounded(time), complexity, time }
+        Standing {
+            level: oddities.level(),
+            replaces_engine: false,
+            rounded: self.rounded(time),
+            complexity,
+            time,
+        }
+    }
+
+    /// Position of a layout among edits of a user's file: each change of the file counts as a feature, and a new sharding engine outweighs
+    /// the time of a tie.
+    pub(super) fn standing_with(&self, standing: Standing, changes: Changes) -> Standing {
+        if standing.level == BEYOND {
+            return standing;
+        }
+        let features = standing.complexity.features.saturating_add(changes.number);
+        let complexity = Complexity { features, ..standing.complexity };
+        Standing { replaces_engine: changes.replaces_engine, complexity, ..standing }
     }
 
     /// Number of steps of noise above the fastest.

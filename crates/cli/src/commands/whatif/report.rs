@@ -72,7 +72,14 @@ fn best(rehearsed: &Rehearsed) -> String {
         those.map(|(name, possible)| (*name, possible.difference.share)).min_by(|a, b| a.1.total_cmp(&b.1))
     };
     match (fastest(Fit::Fits), fastest(Fit::AtRisk)) {
-        (Some((name, share)), _) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
+        (Some((name, share)), _) if share < -answer.tie_band => {
+            format!("fastest: {name}, step time {}", signed(share))
+        }
+        (Some((name, share)), _) if share < -5e-4 => format!(
+            "no clear difference: {name} is predicted to change the step time by {}, within the model error of {} (68% of pairs)",
+            signed(share),
+            human::percent(answer.tie_band)
+        ),
         (Some(_), _) => "no change shortens the step".to_owned(),
         (None, Some((name, share))) => {
             format!("no change is sure to fit; {name} may, step time {}", signed(share))
@@ -258,12 +265,11 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "{} pairs of measured runs differ only in the {}. Held out of the fit, their ratio has a median \
-                 error of {} and a 90th percentile of {}",
-                evidence.pairs,
-                evidence.what,
+                "expected error of this ratio: {} median, {} in nine of ten ({} held-out pairs that differ only in the {})",
                 human::percent(evidence.median),
-                human::percent(evidence.ninth)
+                human::percent(evidence.ninth),
+                human::whole(evidence.pairs as u64),
+                evidence.what
             ),
             Tone::Faint,
         ));
