@@ -3,7 +3,7 @@
 //! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
 //! own defaults apply to the others. Refuses to judge files that no reader reads alone.
 
-use crate::fitting::fit_words;
+use crate::fits::fit_words;
 use crate::{ClosedForm, Estimated, Resolved, Texts, estimate, resolve};
 use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Context, Written, read_with};

@@ -1,20 +1,18 @@
 //! A run that fits, if devices or layout are open and the default layout does not fit.
 //!
-//! Responsible for: the smallest number of devices on which a common layout fits, if none is set (for every resolved run), else a layout of
-//! the search (for `estimate`). Specified settings never change.
+//! Responsible for: a layout of the search, if the number of devices is set. Without one [`crate::resolve`] takes the smallest that fits. Specified
+//! settings never change.
 
+use crate::fits::fit;
 use crate::pricing::Pricing;
 use crate::resolve::unspecified;
 use crate::searcher::{Effort, Searcher};
 use crate::setting::Setting;
 use crate::watch::Watch;
-use crate::{Refused, Resolved, Texts, resolve};
+use crate::{Refused, Resolved, Texts};
 use railwright_calculator::defaults;
-use railwright_calculator::memory::{Fit, MemoryInput, MemoryReport, SoftwareCatalogue, report};
-use railwright_spec::human;
+use railwright_calculator::memory::Fit;
 use railwright_spec::plan::PlanSpec;
-use railwright_spec::problem::Problem;
-use railwright_spec::run::Run;
 use railwright_tuner::search::Options;
 
 /// A run with its open settings filled in.
@@ -25,9 +23,6 @@ pub enum Filled {
     /// No layout fits; the run has the default layout.
     NothingFits(Box<Resolved>),
 }
-
-/// Maximum number of doublings of the devices: from 8 to 16,384.
-const DOUBLINGS: u32 = 11;
 
 /// Fills open settings so that the run fits.
 pub fn fill(
@@ -41,48 +36,6 @@ pub fn fill(
         return Ok(Filled::Run(Box::new(first)));
     }
     by_search(first, texts, pricing, watch)
-}
-
-/// Memory of every stage of a run, with the verdict.
-pub fn memory_report(run: &Run) -> Result<MemoryReport, Problem> {
-    let software = SoftwareCatalogue::shared()?.get(&run.plan.software);
-    let (model, cluster, plan) = (&run.model, &run.cluster, &run.plan);
-    Ok(report(&MemoryInput { model, cluster, plan, software, in_flight: None }))
-}
-
-fn fit(run: &Run) -> Result<Fit, Problem> {
-    memory_report(run).map(|report| report.fit)
-}
-
-/// Verdict in words.
-pub const fn fit_words(fit: Fit) -> &'static str {
-    match fit {
-        Fit::DoesNotFit => "does not fit",
-        Fit::AtRisk => "at risk",
-        Fit::Fits => "fits",
-    }
-}
-
-/// Run on the smallest number of devices that fits, by doubling whole machines. Unchanged if devices or layout are specified, if it fits, or
-/// if no number fits.
-pub(crate) fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
-    let is_open = first.spec.cluster.devices.is_none() && defaults::is_open(&first.spec.plan);
-    if !is_open || fit(&first.run)? == Fit::Fits {
-        return Ok(first);
-    }
-    for doubling in 1..=DOUBLINGS {
-        let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
-        let mut spec = first.spec.clone();
-        spec.cluster.devices = Some(devices);
-        // A batch or a cluster may be invalid for some numbers of devices.
-        let Ok(mut resolved) = resolve(spec, texts) else { continue };
-        if fit(&resolved.run)? == Fit::Fits {
-            let words = format!("{} GPUs: the smallest power of two that fits", human::whole(devices));
-            resolved.chosen.insert(0, words);
-            return Ok(resolved);
-        }
-    }
-    Ok(first)
 }
 
 /// Run with the first layout of the search.

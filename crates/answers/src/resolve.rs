@@ -2,9 +2,10 @@
 //!
 //! Responsible for: the start of a plan without parallel sizes, its validation, and the list of defaults. Excludes prices and file access.
 
-use crate::fitting::on_fewest;
+use crate::fits::fit;
 use crate::{Refused, Texts};
 use railwright_calculator::defaults;
+use railwright_calculator::memory::Fit;
 use railwright_spec::cluster::{Cluster, ClusterSpec};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, Recompute};
@@ -68,6 +69,31 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
     }
     chosen.extend(unspecified(&spec, &run));
     Ok(Resolved { run, warnings, chosen, spec })
+}
+
+/// Maximum number of doublings of the devices: from 8 to 16,384.
+const DOUBLINGS: u32 = 11;
+
+/// Run on the smallest number of devices that fits, by doubling whole machines. Unchanged if devices or layout are specified, if it fits, or
+/// if no number fits.
+fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
+    let is_open = first.spec.cluster.devices.is_none() && defaults::is_open(&first.spec.plan);
+    if !is_open || fit(&first.run)? == Fit::Fits {
+        return Ok(first);
+    }
+    for doubling in 1..=DOUBLINGS {
+        let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
+        let mut spec = first.spec.clone();
+        spec.cluster.devices = Some(devices);
+        // A batch or a cluster may be invalid for some numbers of devices.
+        let Ok(mut resolved) = resolve_as_specified(spec, texts) else { continue };
+        if fit(&resolved.run)? == Fit::Fits {
+            let words = format!("{} GPUs: the smallest power of two that fits", human::whole(devices));
+            resolved.chosen.insert(0, words);
+            return Ok(resolved);
+        }
+    }
+    Ok(first)
 }
 
 /// Defaults of unspecified settings, most important first.

@@ -3,7 +3,7 @@
 //! Responsible for: one number of devices if none is set, the memory verdict of written files, one reference for ties, repeated flags and
 //! suffixes of output files.
 
-use crate::support::{json, rejected, run, scratch};
+use crate::support::{json, program, rejected, run, scratch};
 
 const OPEN: [&str; 3] = ["llama-3-70b", "--cluster", "dgx-h100"];
 
@@ -17,6 +17,7 @@ fn every_command_takes_the_fewest_devices_that_fit() {
     let estimated = json(&open(&["estimate", "--json", "--quiet"]), 0);
     let devices = estimated["cluster"]["devices"].as_u64().expect("devices");
     assert!(devices > 8, "one node is too small for this test: {devices}");
+    let trace = scratch("agreed.json");
     let stated = format!("{devices} GPUs: the smallest power of two that fits");
     for command in [
         &["memory"][..],
@@ -26,7 +27,7 @@ fn every_command_takes_the_fewest_devices_that_fit() {
         &["whatif", "--change", "hbm=x2"],
         &["network", "traffic"],
         &["export", "--to", "megatron"],
-        &["timeline"],
+        &["timeline", "-o", &trace],
         &["search", "--top", "1"],
     ] {
         let arguments = match command {
@@ -38,6 +39,7 @@ fn every_command_takes_the_fewest_devices_that_fit() {
         let all = format!("{}{}", outcome.stdout, outcome.stderr).replace('\n', " ");
         assert!(all.contains(&stated), "{arguments:?}: {}", all.chars().take(2000).collect::<String>());
     }
+    let _ = std::fs::remove_file(&trace);
     let tuned = json(&open(&["tune", "--json", "--quiet"]), 0);
     assert!(tuned["title"].as_str().is_some_and(|title| title.contains(&format!("on {devices} x"))));
 }
@@ -177,5 +179,63 @@ fn a_timeline_of_an_unknown_suffix_is_refused_like_a_report() {
         let text = rejected(&open(&[command, "--gpus", "64", "-o", path.as_str()]));
         assert!(text.contains("unknown output format for the suffix `.pdf`"), "{text}");
         assert!(std::fs::metadata(&path).is_err());
+    }
+}
+
+#[test]
+fn errors_lead_to_the_nearest_valid_input() {
+    let run_file = scratch("no-cluster.toml");
+    std::fs::write(&run_file, "[model]\nname = \"llama-3-8b\"\n").expect("a file");
+    let script = scratch("few-flags.sh");
+    std::fs::write(&script, "torchrun pretrain_gpt.py --num-layers 12\n").expect("a file");
+    for (arguments, words) in [
+        (&["estimate", "llama-3-8b", "--cluster", "h10"][..], "did you mean `dgx-h100`"),
+        (&["whatif", OPEN[0], "--cluster", "h100", "--change", "cluster=b20"], "did you mean `dgx-b200`"),
+        (&["whatif", OPEN[0], "--cluster", "h100", "--change", "tp"], "`--change tp=VALUE`"),
+        (
+            &["whatif", OPEN[0], "--cluster", "h100", "--change", "micro_batch=1..4"],
+            "`--change micro_batch=1`",
+        ),
+        (&["estimate", OPEN[0], "--cluster", "h100", "--sequence-length", "8KB"], "as in `8192`, `8k`"),
+        (&["estimate", "--run", &run_file], "no-cluster.toml: no cluster is set"),
+        (&["init", "foo"], "unknown model `foo`"),
+        (&["estimate", &script, "--cluster", "h100"], "of Megatron-LM with too few flags"),
+    ] {
+        let text = rejected(arguments);
+        assert!(text.contains(words), "{arguments:?}: {text}");
+    }
+    assert!(!rejected(&["estimate", OPEN[0], "--format", "xml"]).contains("similar"));
+    let _ = (std::fs::remove_file(&run_file), std::fs::remove_file(&script));
+}
+
+#[test]
+fn narrow_reports_keep_the_columns_that_answer() {
+    let narrow = |arguments: &[&str]| {
+        let output = program(arguments).env("COLUMNS", "80").output().expect("the program starts");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for (arguments, column) in [
+        (&["recompute", OPEN[0], "--cluster", "h100", "--gpus", "64"][..], " recomputed "),
+        (&["estimate", OPEN[0], "--cluster", "h100", "--gpus", "64"], " option"),
+        (&["estimate", OPEN[0], "--cluster", "h100", "--gpus", "64"], " ranks "),
+        (
+            &[
+                "size",
+                OPEN[0],
+                "--cluster",
+                "h100",
+                "--gpus",
+                "128,256",
+                "--tokens",
+                "2T",
+                "--deadline",
+                "200d",
+            ],
+            "layout",
+        ),
+    ] {
+        let text = narrow(arguments);
+        let is_heading = |line: &&str| line.contains(column) && !line.starts_with("hidden columns");
+        assert!(text.lines().any(|line| is_heading(&line)), "{column}: {text}");
     }
 }

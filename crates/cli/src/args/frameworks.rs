@@ -7,9 +7,9 @@ use super::overview::OVERVIEW;
 use super::{Arguments, brief, common_words, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
-use railwright_answers::{aliases_of, flag_of};
+use railwright_answers::other_value;
 use railwright_launch::{RemarkKind, typed, words_of};
-use railwright_spec::run::{RunSpec, Value, keys};
+use railwright_spec::run::Value;
 use std::ffi::OsString;
 
 /// Parses a command line, with framework flags converted to settings.
@@ -124,36 +124,17 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
         return Err(Arguments::command().error(ErrorKind::InvalidValue, message));
     }
     for (key, value) in &source.settings {
-        if let Some(message) = contradiction(key, value, &foreign, &texts[place + 1..]) {
+        if let Some(own) = other_value(key, value, &texts[place + 1..]) {
+            let value = text(value);
+            let pair = foreign.windows(2).find(|pair| pair[1] == value);
+            let flag = pair.map_or("another flag", |pair| &pair[0]);
+            let message = format!("`{own}` contradicts `{flag} {value}`\n\nhint: pass one of them\n");
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
         }
         out.push(OsString::from("--set"));
         out.push(OsString::from(format!("{key}={}", text(value))));
     }
     Ok(out)
-}
-
-/// The error if one of the typed flags sets a key to another value than a framework's flag.
-fn contradiction(key: &str, value: &Value, foreign: &[String], typed: &[&str]) -> Option<String> {
-    let known = keys().into_iter().find(|known| known.path() == key)?;
-    let names: Vec<&str> = aliases_of(&known).to_vec();
-    let own = flag_of(&known);
-    let is_own = |word: &str| {
-        let name = word.strip_prefix("--").unwrap_or_default();
-        names.contains(&name) || own.as_deref() == Some(name)
-    };
-    let values = typed.iter().enumerate().filter_map(|(at, word)| {
-        let (name, other) = word.split_once('=').or_else(|| Some((*word, *typed.get(at + 1)?)))?;
-        is_own(name).then_some((name, other))
-    });
-    let differs = |other: &str| {
-        let mut spec = RunSpec::default();
-        spec.set_flag("", key, other).is_ok() && spec.get(key).as_ref() != Some(value)
-    };
-    let (name, other) = values.into_iter().find(|(_, other)| differs(other))?;
-    let value = text(value);
-    let framework = foreign.windows(2).find(|pair| pair[1] == value).map_or("another flag", |pair| &pair[0]);
-    Some(format!("`{name} {other}` contradicts `{framework} {value}`\n\nhint: pass one of them\n"))
 }
 
 /// A value as `--set` takes it.

@@ -68,9 +68,9 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         }
     };
     printer.warnings(&warnings);
-    printer.chosen(&chosen);
     printer.data(&text, path)?;
     if path.is_some() {
+        printer.chosen(&chosen);
         let how = match format {
             Format::Svg => "open the file in a browser",
             Format::Chrome => "open the file in https://ui.perfetto.dev",

@@ -155,9 +155,9 @@ impl Recompute {
         document.table(Table {
             columns: vec![
                 Column::words("policy"),
-                Column::words("recomputed").expendable(1),
+                Column::prose("recomputed"),
                 Column::numbers("step"),
-                Column::numbers("step vs. full"),
+                Column::numbers("step vs. full").expendable(1),
                 Column::numbers("memory, GiB"),
                 Column::numbers("probability").expendable(2),
                 Column::words("fits"),

@@ -133,7 +133,7 @@ impl Answered {
 
     fn head(&self, document: &mut Document) {
         let counters = &self.counters;
-        let searched = counted_as(counters.timed, "evaluated layout", "evaluated layouts");
+        let searched = counted_as(counters.enumerated, "strategy", "strategies");
         let fitting = format!("with a fit probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
             let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };

@@ -1,5 +1,6 @@
 //! The report of `whatif`: one table that compares, then each change with the parts that it changed.
 
+use crate::commands::stage_memory::probability;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::Rehearsed;
 use railwright_calculator::memory::Fit;
@@ -127,7 +128,9 @@ fn row(name: Cell, run: &Summary, difference: Option<&Difference>) -> Vec<Cell> 
         Cell::number(human::bytes(run.memory), run.memory.get()),
         match run.fit {
             Fit::Fits => Cell::new("yes", Tone::Good),
-            Fit::AtRisk => Cell::new("at risk", Tone::Doubtful),
+            Fit::AtRisk => {
+                Cell::new(format!("at risk, {}", probability(run.probability_of_fitting)), Tone::Doubtful)
+            }
             Fit::DoesNotFit => Cell::new("no", Tone::Bad),
         },
         run.dollars_per_million_tokens
@@ -211,7 +214,10 @@ fn headline(possible: &Possible) -> String {
     }
     match after.fit {
         Fit::Fits => {}
-        Fit::AtRisk => words.push_str(", at risk"),
+        Fit::AtRisk => {
+            let likely = probability(after.probability_of_fitting);
+            let _ = write!(words, ", at risk: {likely} likely to fit");
+        }
         Fit::DoesNotFit => words.push_str(", which does not fit"),
     }
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
