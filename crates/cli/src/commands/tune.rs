@@ -171,7 +171,6 @@ pub(super) fn apart(
     (RunArguments { flags: RunFlags { settings: own }, ..arguments.clone() }, pinned)
 }
 
-#[expect(clippy::too_many_arguments, reason = "one loop over the results")]
 fn rows(
     search: &Search<'_>,
     setting: &Setting,

@@ -180,7 +180,7 @@ pub fn by_family_and_changes<T>(
             let score = candidate.score(objective);
             candidate.tied_with_best = tie.has(score);
             let standing = tie.standing(score, oddities, complexity(&candidate.plan));
-            (tie.standing_with(standing, changes(&of, &candidate)), of, candidate)
+            (standing.with(changes(&of, &candidate)), of, candidate)
         })
         .collect();
     sorted.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));

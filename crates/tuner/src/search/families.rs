@@ -77,6 +77,19 @@ pub struct Standing {
     time: f64,
 }
 
+impl Standing {
+    /// Position of a layout among edits of a user's file: each change of the file counts as a feature, and a new sharding engine outweighs
+    /// the time of a tie.
+    pub(super) fn with(self, changes: Changes) -> Self {
+        if self.level == BEYOND {
+            return self;
+        }
+        let features = self.complexity.features.saturating_add(changes.number);
+        let complexity = Complexity { features, ..self.complexity };
+        Self { replaces_engine: changes.replaces_engine, complexity, ..self }
+    }
+}
+
 #[cfg(test)]
 impl Standing {
     /// Tests whether two are equal except for the rounding of their times.
@@ -127,17 +140,6 @@ impl Tie {
             complexity,
             time,
         }
-    }
-
-    /// Position of a layout among edits of a user's file: each change of the file counts as a feature, and a new sharding engine outweighs
-    /// the time of a tie.
-    pub(super) fn standing_with(&self, standing: Standing, changes: Changes) -> Standing {
-        if standing.level == BEYOND {
-            return standing;
-        }
-        let features = standing.complexity.features.saturating_add(changes.number);
-        let complexity = Complexity { features, ..standing.complexity };
-        Standing { replaces_engine: changes.replaces_engine, complexity, ..standing }
     }
 
     /// Number of steps of noise above the fastest.
@@ -321,6 +323,17 @@ mod tests {
             TIE.standing(1.2, plain, features(1)),
         ];
         assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
+    }
+
+    #[test]
+    fn changes_of_a_file_order_ties() {
+        let of = |time, number, replaces_engine| {
+            TIE.standing(time, Oddities::default(), features(1)).with(Changes { number, replaces_engine })
+        };
+        // Within one step of noise fewer changes come first; a new engine is last among ties, whatever its time.
+        assert!(of(1.01, 3, false) < of(1.0, 8, false) && of(1.0, 8, false) < of(1.05, 1, false));
+        assert!(of(1.09, 8, false) < of(1.0, 11, true));
+        assert!(of(1.0, 11, true) < of(1.2, 1, false), "slower than a tie");
     }
 
     #[test]

@@ -274,7 +274,7 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
                 "expected error of this ratio: {} median, {} in nine of ten ({} held-out pairs that differ only in the {})",
                 human::percent(evidence.median),
                 human::percent(evidence.ninth),
-                human::whole(evidence.pairs as u64),
+                human::whole(u64::from(evidence.pairs)),
                 evidence.what
             ),
             Tone::Faint,
