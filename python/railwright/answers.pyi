@@ -9401,6 +9401,9 @@ class Whatif(Answer):
     def rivals(self) -> str | None:
         """The key that two changes set to different values, so that they cannot be combined. `None` without a conflict."""
     @property
+    def tie_band(self) -> float:
+        """Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs)."""
+    @property
     def interaction(self) -> Interaction | None:
         """Combined gain compared with the single gains. `None` without a combination."""
     @property
@@ -9451,6 +9454,9 @@ class WhatifSummary(Record):
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
         """Verdict on the fit."""
+    @property
+    def probability_of_fitting(self) -> float:
+        """Probability of fitting, which determines the verdict: memory that the allocator can release does not count."""
     @property
     def dollars_per_million_tokens(self) -> float | None:
         """Rent per million tokens. `None` without a price."""

@@ -472,7 +472,7 @@ def design(
 
     model: Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or log.
     cluster: Clusters: names from `clusters list` or `gpus list`, or files (comma-separated, repeatable).
-    run: Read settings from a run file; they are fixed, like those of flags.
+    run: Read settings from a run file; settings in the file are fixed.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -490,7 +490,7 @@ def design(
     budget: Maximum price of the network in dollars, such as `30M`.
     years: Depreciation period of network and devices, in years (default: 4).
     all: Show all designs, not only the Pareto fronts.
-    svg: Output an SVG chart of step time over cost.
+    svg: Plot step time against cost, as SVG.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.

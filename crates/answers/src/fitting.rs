@@ -1,20 +1,18 @@
 //! A run that fits, if devices or layout are open and the default layout does not fit.
 //!
-//! Responsible for: the smallest number of devices on which a common layout fits, if none is set, else a layout of the search. Specified
+//! Responsible for: a layout of the search, if the number of devices is set. Without one [`crate::resolve`] takes the smallest that fits. Specified
 //! settings never change.
 
+use crate::fits::fit;
 use crate::pricing::Pricing;
 use crate::resolve::unspecified;
 use crate::searcher::{Effort, Searcher};
 use crate::setting::Setting;
 use crate::watch::Watch;
-use crate::{Refused, Resolved, Texts, resolve};
+use crate::{Refused, Resolved, Texts};
 use railwright_calculator::defaults;
-use railwright_calculator::memory::{Fit, MemoryInput, SoftwareCatalogue, report};
-use railwright_spec::human;
+use railwright_calculator::memory::Fit;
 use railwright_spec::plan::PlanSpec;
-use railwright_spec::problem::Problem;
-use railwright_spec::run::Run;
 use railwright_tuner::search::Options;
 
 /// A run with its open settings filled in.
@@ -26,9 +24,6 @@ pub enum Filled {
     NothingFits(Box<Resolved>),
 }
 
-/// Maximum number of doublings of the devices: from 8 to 16,384.
-const DOUBLINGS: u32 = 11;
-
 /// Fills open settings so that the run fits.
 pub fn fill(
     first: Resolved,
@@ -36,40 +31,11 @@ pub fn fill(
     pricing: &dyn Pricing,
     watch: &dyn Watch,
 ) -> Result<Filled, Refused> {
-    if !defaults::is_open(&first.spec.plan) || fit(&first.run)? == Fit::Fits {
+    let is_closed = !defaults::is_open(&first.spec.plan) || first.spec.cluster.devices.is_none();
+    if is_closed || fit(&first.run)? == Fit::Fits {
         return Ok(Filled::Run(Box::new(first)));
     }
-    if first.spec.cluster.devices.is_none() {
-        return Ok(Filled::Run(Box::new(on_fewest(first, texts)?)));
-    }
     by_search(first, texts, pricing, watch)
-}
-
-fn fit(run: &Run) -> Result<Fit, Problem> {
-    let software = SoftwareCatalogue::shared()?.get(&run.plan.software);
-    let input =
-        MemoryInput { model: &run.model, cluster: &run.cluster, plan: &run.plan, software, in_flight: None };
-    Ok(report(&input).fit)
-}
-
-/// Run on the smallest number of devices that fits, by doubling whole machines; unchanged if none fits.
-fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
-    for doubling in 1..=DOUBLINGS {
-        let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
-        let mut spec = first.spec.clone();
-        spec.cluster.devices = Some(devices);
-        // A batch or a cluster may be invalid for some numbers of devices.
-        let Ok(mut resolved) = resolve(spec, texts) else { continue };
-        if fit(&resolved.run)? == Fit::Fits {
-            let words = format!(
-                "{} GPUs: the fewest, doubling, on which a common layout fits",
-                human::whole(devices)
-            );
-            resolved.chosen.insert(0, words);
-            return Ok(resolved);
-        }
-    }
-    Ok(first)
 }
 
 /// Run with the first layout of the search.

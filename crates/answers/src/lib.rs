@@ -18,9 +18,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod as_written;
 mod batch;
 mod cluster;
 mod estimate;
+mod fits;
 mod fitting;
 mod layers;
 mod memory;
@@ -44,18 +46,20 @@ mod watch;
 mod whatif;
 mod workers;
 
+pub use as_written::difference_as_written;
 pub use cluster::{cluster, from_where_it_lies};
 pub use estimate::{Estimated, estimate};
+pub use fits::{fit_words, memory_report};
 pub use fitting::{Filled, fill};
 pub use layers::run_file;
 pub use memory::{Memory, OverTime, memory};
-pub use names::{aliases_of, dimension, flag_of, key_of_keyword, plan_key, short_flag_of};
+pub use names::{aliases_of, dimension, flag_of, key_of_keyword, other_value, plan_key, short_flag_of};
 pub use network_classes::NetworkClasses;
 pub use network_question::{network_plan, scale_up_prices};
 pub use open_features::OpenFeature;
 pub use prepared::{Evaluated, Prepared};
 pub use pricing::{ClosedForm, Machines, Pricing};
-pub use question::{MOST_NUMBERS, Question, Settings};
+pub use question::{MOST_NUMBERS, Question, Settings, cluster_sizes, fitted_devices};
 pub use refused::Refused;
 pub use resolve::{Resolved, resolve, resolve_but_plan};
 pub use search::map::{Cell as MapCell, Outcome as MapOutcome};

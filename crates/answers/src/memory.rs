@@ -1,7 +1,7 @@
 //! Memory of each stage by kind, and of one stage over a step.
 
-use crate::{Refused, Resolved, title};
-use railwright_calculator::memory::{MemoryInput, MemoryReport, SoftwareCatalogue, report};
+use crate::{Refused, Resolved, memory_report, title};
+use railwright_calculator::memory::MemoryReport;
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Seconds;
@@ -31,6 +31,9 @@ pub struct Memory {
     /// Warnings about the plan.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+    /// Defaults of unspecified settings.
+    #[serde(skip)]
+    pub chosen: Vec<String>,
 }
 
 /// Memory of one stage over a step.
@@ -54,16 +57,9 @@ pub struct OverTime {
 /// Computes the memory of a run, and that of one stage over the step; `None`: the stage with the least free memory.
 pub fn memory(resolved: &Resolved, stage: Option<usize>) -> Result<Memory, Refused> {
     let run = &resolved.run;
-    let catalogue = SoftwareCatalogue::shared()?;
     // An unknown generation must not be priced as another one.
     railwright_calculator::software::by_id(&run.plan.software)?;
-    let report = report(&MemoryInput {
-        model: &run.model,
-        cluster: &run.cluster,
-        plan: &run.plan,
-        software: catalogue.get(&run.plan.software),
-        in_flight: None,
-    });
+    let report = memory_report(run)?;
     let stage = stage.unwrap_or(report.worst);
     if stage >= report.stages.len() {
         let problem = Problem::new(format!("there is no stage {stage}")).in_file("--stage");
@@ -76,7 +72,8 @@ pub fn memory(resolved: &Resolved, stage: Option<usize>) -> Result<Memory, Refus
         Ok(step) => (OverTime::of(&step, stage), None),
         Err(problem) => (OverTime::default(), Some(problem)),
     };
-    Ok(Memory { title: title(run), report, stage, over_time, left_out, warnings: resolved.warnings.clone() })
+    let (warnings, chosen) = (resolved.warnings.clone(), resolved.chosen.clone());
+    Ok(Memory { title: title(run), report, stage, over_time, left_out, warnings, chosen })
 }
 
 impl OverTime {

@@ -4,7 +4,7 @@
 
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::run::{Key, keys};
+use railwright_spec::run::{Key, RunSpec, Value, keys};
 use railwright_tuner::search::DIMENSIONS;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -117,6 +117,24 @@ pub fn dimension(text: &str) -> Result<(String, &str), Problem> {
     };
     let key = plan_key(word.trim()).map_err(|problem| problem.in_file("--space"))?;
     Ok((key, values))
+}
+
+/// The first of the typed flags, with its value, that sets a key to another value; `None` without one.
+pub fn other_value(key: &str, value: &Value, typed: &[&str]) -> Option<String> {
+    let known = keys().into_iter().find(|known| known.path() == key)?;
+    let own = flag_of(&known);
+    let is_own = |word: &str| {
+        let name = word.strip_prefix("--").unwrap_or_default();
+        aliases_of(&known).contains(&name) || own.as_deref() == Some(name)
+    };
+    let differs = |other: &str| {
+        let mut spec = RunSpec::default();
+        spec.set_flag("", key, other).is_ok() && spec.get(key).as_ref() != Some(value)
+    };
+    typed.iter().enumerate().find_map(|(at, word)| {
+        let (name, other) = word.split_once('=').or_else(|| Some((*word, *typed.get(at + 1)?)))?;
+        (is_own(name) && differs(other)).then(|| format!("{name} {other}"))
+    })
 }
 
 #[cfg(test)]

@@ -2,12 +2,15 @@
 //!
 //! Responsible for: the interface between searches and a front end: other numbers of devices, and the flags of a run.
 
+use crate::resolve::{Resolved, resolve};
 use crate::setting::Setting;
 use crate::{Refused, Texts};
+use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::RunSpec;
+use railwright_tuner::size::numbers;
 
 /// Settings whose best plans a search finds.
 pub trait Question {
@@ -58,6 +61,68 @@ pub trait Question {
 
 /// Maximum number of compared cluster sizes.
 pub const MOST_NUMBERS: usize = 64;
+
+/// Cluster sizes from text: `512`, `512,1024`, `512..4096` (powers of two of a node between).
+pub fn cluster_sizes(text: &str, per_node: u64) -> Result<Vec<u64>, Problem> {
+    let mut list = Vec::new();
+    let one = |word: &str| -> Result<u64, Problem> {
+        let word = word.trim();
+        // Parsed like every count, so that `16k` has the same meaning everywhere.
+        let mut spec = RunSpec::default();
+        let number = spec
+            .set_flag("--gpus", "cluster.devices", word)
+            .ok()
+            .and(spec.cluster.devices)
+            .filter(|n| *n > 0);
+        number.ok_or_else(|| {
+            Problem::new(format!("expected cluster sizes from 1, found `{}`", human::shorten(word)))
+                .in_file("--gpus")
+                .hint("use one size (`1024`), a list (`512,1024`) or a range (`512..4096`)")
+        })
+    };
+    for part in text.split(',') {
+        match part.split_once("..") {
+            Some((from, to)) => {
+                let (from, to) = (one(from)?, one(to.trim_start_matches('='))?);
+                let found = numbers(per_node, from, to, false);
+                if found.is_empty() {
+                    let problem = Problem::new(format!(
+                        "`{part}` contains no power-of-two multiple of a node of {per_node}"
+                    ));
+                    return Err(problem.in_file("--gpus").hint("list the sizes, as in `512,1024`"));
+                }
+                list.extend(found);
+            }
+            None => list.push(one(part)?),
+        }
+    }
+    list.sort_unstable();
+    list.dedup();
+    if list.len() > MOST_NUMBERS {
+        let problem = Problem::new(format!("{} cluster sizes exceed the limit", list.len()));
+        return Err(problem.in_file("--gpus").hint(format!("pass at most {MOST_NUMBERS}")));
+    }
+    Ok(list)
+}
+
+/// The settings of a question without a number of devices, by index, with that of [`resolve`] and with its words.
+pub fn fitted_devices(asked: &dyn Question, texts: &dyn Texts) -> Vec<(usize, Setting, String)> {
+    let mut out = Vec::new();
+    for (at, setting) in asked.settings().iter().enumerate() {
+        if setting.spec.cluster.devices.is_some() {
+            continue;
+        }
+        // A specification that does not resolve keeps the default number; the search reports its problems.
+        let Ok(Resolved { run, chosen, .. }) = resolve(setting.spec.clone(), texts) else { continue };
+        let devices = run.cluster.devices;
+        if devices == setting.run.cluster.devices {
+            out.push((at, setting.clone(), format!("{} devices", human::whole(devices))));
+        } else if let Ok(resized) = asked.resized(setting, devices) {
+            out.push((at, resized, chosen.into_iter().next().unwrap_or_default()));
+        }
+    }
+    out
+}
 
 /// Settings from specifications, for front ends without a command line.
 pub struct Settings<'a> {

@@ -2,8 +2,10 @@
 //!
 //! Responsible for: the start of a plan without parallel sizes, its validation, and the list of defaults. Excludes prices and file access.
 
+use crate::fits::fit;
 use crate::{Refused, Texts};
 use railwright_calculator::defaults;
+use railwright_calculator::memory::Fit;
 use railwright_spec::cluster::{Cluster, ClusterSpec};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, Recompute};
@@ -31,8 +33,13 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
     })
 }
 
-/// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits.
+/// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits, and without a number of devices the
+/// smallest number on which one does.
 pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
+    on_fewest(resolve_as_specified(spec, texts)?, texts)
+}
+
+fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     let cluster =
         spec.cluster.resolve_calibrated(|path| texts.text(path)).map_err(|problem| spec.placed(problem))?;
     // Parallel sizes chosen by the specification do not matter yet; a plan without a layout may not even divide.
@@ -64,6 +71,31 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     Ok(Resolved { run, warnings, chosen, spec })
 }
 
+/// Maximum number of doublings of the devices: from 8 to 16,384.
+const DOUBLINGS: u32 = 11;
+
+/// Run on the smallest number of devices that fits, by doubling whole machines. Unchanged if devices or layout are specified, if it fits, or
+/// if no number fits.
+fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
+    let is_open = first.spec.cluster.devices.is_none() && defaults::is_open(&first.spec.plan);
+    if !is_open || fit(&first.run)? == Fit::Fits {
+        return Ok(first);
+    }
+    for doubling in 1..=DOUBLINGS {
+        let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
+        let mut spec = first.spec.clone();
+        spec.cluster.devices = Some(devices);
+        // A batch or a cluster may be invalid for some numbers of devices.
+        let Ok(mut resolved) = resolve_as_specified(spec, texts) else { continue };
+        if fit(&resolved.run)? == Fit::Fits {
+            let words = format!("{} GPUs: the smallest power of two that fits", human::whole(devices));
+            resolved.chosen.insert(0, words);
+            return Ok(resolved);
+        }
+    }
+    Ok(first)
+}
+
 /// Defaults of unspecified settings, most important first.
 pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     let plan = &run.plan;
@@ -75,7 +107,7 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
         }
     };
     note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
-    if let Some(words) = usual_server(&spec.cluster, &run.cluster) {
+    for words in usual_server(&spec.cluster, &run.cluster) {
         note(true, words);
     }
     let has_batch = specified.global_batch.is_some()
@@ -115,16 +147,22 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     chosen
 }
 
-/// Default server of PCIe cards: their number and their share of the network are guesses.
-pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Option<String> {
-    let on_bus = cluster.devices_per_node > cluster.scale_up.domain_size;
-    (specified.devices_per_node.is_none() && on_bus).then(|| {
+/// Default server of PCIe cards: their number, their share of the network and their bridges are guesses.
+pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Vec<String> {
+    let scale_up = &cluster.scale_up;
+    let on_bus = cluster.devices_per_node > scale_up.domain_size;
+    let server = (specified.devices_per_node.is_none() && on_bus).then(|| {
         format!(
             "servers of {} GPUs on PCIe, {} of network per GPU",
             cluster.devices_per_node,
             human::bandwidth(cluster.network.bandwidth)
         )
-    })
+    });
+    let is_bridged = scale_up.domain_size == 2 && scale_up.link.starts_with("NVLink bridge");
+    let bridges = (specified.scale_up_domain.is_none() && is_bridged).then(|| {
+        "pairs joined by NVLink bridges (assumed; `--set cluster.scale_up.domain=1` is without)".to_owned()
+    });
+    server.into_iter().chain(bridges).collect()
 }
 
 /// Unspecified recompute is that of a plan that does not fit without, see [`defaults::resolve_layout`].

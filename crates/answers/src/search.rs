@@ -16,6 +16,7 @@ use crate::question::Question;
 use crate::resolve::usual_server;
 use crate::searcher::{Effort, Ran, Searcher};
 use crate::setting::Setting;
+use crate::size::priced;
 use crate::watch::Watch;
 use batches::{batches, plan_of};
 pub use measure::Measure;
@@ -168,6 +169,10 @@ pub fn search(
 ) -> Result<Searched, Refused> {
     check(wanted)?;
     let pareto = wanted.pareto;
+    let objectives = pareto.map_or([wanted.objective; 2], |(first, second)| [first, second]);
+    if objectives.contains(&Objective::Dollars) {
+        priced(asked, if pareto.is_some() { "--pareto" } else { "--objective" })?;
+    }
     let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
     let mut chosen = Vec::new();
     let length = asked.specified().sequence_length;
@@ -176,10 +181,10 @@ pub fn search(
         chosen.push(format!("sequences of {} tokens", human::whole(training.sequence_length)));
     }
     for setting in asked.settings() {
-        if let Some(words) = usual_server(&setting.spec.cluster, &setting.run.cluster)
-            && !chosen.contains(&words)
-        {
-            chosen.push(words);
+        for words in usual_server(&setting.spec.cluster, &setting.run.cluster) {
+            if !chosen.contains(&words) {
+                chosen.push(words);
+            }
         }
     }
     let batches = batches(asked, training, &mut chosen);
@@ -235,7 +240,8 @@ pub fn search(
         }
         _ => None,
     };
-    let own = own::rows(asked, &searches, &indices, &all, options.objective)?;
+    let reference = fastest.as_ref().map(|fastest| &fastest.ranked.candidate);
+    let own = own::rows(asked, &searches, &indices, &all, options.objective, reference)?;
     let mut doubts: Vec<String> = asked.settings().iter().filter_map(Setting::doubt).collect();
     doubts.extend(torn(asked, &shown));
     let nothing = if all.is_empty() && is_complete {

@@ -92,7 +92,7 @@ pub fn size(
         return Err(problem.hint("set the number of training tokens, as in `--tokens 15T`").into());
     };
     if goal.budget.is_some() {
-        priced(asked)?;
+        priced(asked, "--budget")?;
     }
     let length = asked.specified().sequence_length;
     let batch = Batch::of(asked, asked.published(), length, &goal, wanted.growing_batch)?;
@@ -183,7 +183,8 @@ fn answered(
                 "{} per GPU-hour of {} ({})",
                 human::dollars(price.amount),
                 kind.run.cluster.accelerator.name,
-                price.source
+                // The rest of a source is on other prices; JSON has all of it.
+                price.source.split([';', '(']).next().unwrap_or_default().trim()
             ));
         }
     }
@@ -278,13 +279,13 @@ pub fn budget(text: &str) -> Result<Dollars, Problem> {
     }
 }
 
-/// Rejects a budget if devices have no price.
-fn priced(asked: &dyn Question) -> Result<(), Problem> {
+/// Rejects a budget or an objective of cost, set by a flag, if devices have no price.
+pub(crate) fn priced(asked: &dyn Question, flag: &str) -> Result<(), Problem> {
     for setting in asked.settings() {
         let accelerator = &setting.run.cluster.accelerator;
         if setting.run.cost.price_per_device_hour.is_none() && accelerator.price.is_none() {
             return Err(Problem::new(format!("the catalogue has no price for {}", accelerator.name))
-                .in_file("--budget")
+                .in_file(flag)
                 .hint("set it with --price-per-device-hour"));
         }
     }

@@ -101,12 +101,12 @@ fn a_stopped_search_is_marked() {
 #[test]
 fn open_devices_become_as_many_as_fit() {
     let first = resolve(spec(&["model.name=llama-3-70b"]), &NoTexts).expect("a run");
-    let before = first.run.cluster.devices;
+    let before = first.run.cluster.devices_per_node;
     let Ok(Filled::Run(filled)) = fill(first, &NoTexts, &ClosedForm, &Unwatched) else {
         panic!("nothing fits")
     };
     assert!(filled.run.cluster.devices > before, "{before}");
-    assert!(filled.chosen[0].contains("the fewest"), "{:?}", filled.chosen);
+    assert!(filled.chosen[0].contains("the smallest power of two that fits"), "{:?}", filled.chosen);
     let report = memory(&filled, None).expect("a report").report;
     let estimate = estimate(*filled, &ClosedForm).expect("an estimate").estimate;
     assert_eq!(report.fit, estimate.memory.fit);

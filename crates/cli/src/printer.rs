@@ -341,6 +341,13 @@ impl Printer {
         self.listener.is_none() && std::io::stdout().is_terminal()
     }
 
+    /// Prints the defaults of unspecified settings to stderr.
+    pub(crate) fn chosen(&self, chosen: &[String]) {
+        if !chosen.is_empty() {
+            self.note(&format!("defaults: {}", chosen.join("; ")));
+        }
+    }
+
     /// Prints a note to stderr.
     pub(crate) fn note(&self, message: &str) {
         if let Some(listener) = &self.listener {
@@ -371,19 +378,27 @@ fn format(output: &Output) -> Result<Format, Problem> {
         return Ok(format);
     }
     let Some(path) = output.output.as_deref() else { return Ok(Format::Table) };
-    let suffix =
-        path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, suffix)| suffix);
-    match suffix {
+    match suffix(path) {
         Some("json") => Ok(Format::Json),
         Some("csv") => Ok(Format::Csv),
         Some("md" | "markdown") => Ok(Format::Md),
         Some("html" | "htm") => Ok(Format::Html),
         Some("prom") => Ok(Format::Prometheus),
         Some("txt") | None => Ok(Format::Table),
-        Some(other) => Err(Problem::new(format!("unknown output format for the suffix `.{other}`"))
-            .in_file("--output")
-            .hint("set it with --format: table, json, csv, md or html")),
+        Some(other) => Err(unknown_suffix(other, "table, json, csv, md or html")),
     }
+}
+
+/// Suffix of a file's name.
+pub(crate) fn suffix(path: &str) -> Option<&str> {
+    path.rsplit(['/', '\\']).next()?.rsplit_once('.').map(|(_, suffix)| suffix)
+}
+
+/// The error for a suffix of no format.
+pub(crate) fn unknown_suffix(suffix: &str, formats: &str) -> Problem {
+    Problem::new(format!("unknown output format for the suffix `.{suffix}`"))
+        .in_file("--output")
+        .hint(format!("set it with --format: {formats}"))
 }
 
 /// JSON with a schema; the schema is generated in tests alone.

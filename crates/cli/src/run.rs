@@ -141,15 +141,25 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
         launch::ask_for_the_rest(launch, &spec)?;
     }
     if spec.model == ModelSpec::default() {
-        let problem = Problem::new("no model is set");
+        let problem = in_named_file(arguments, Problem::new("no model is set"));
         return Err(problem.hint("pass a model, such as `llama-3.1-8b`, or a run file with --run").into());
     }
     if !spec.cluster.has_machine() {
         let hint = "set the cluster, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` shows \
             the catalogue";
-        return Err(Problem::new("no cluster is set").hint(hint).into());
+        // An unknown model would stay unknown with a cluster.
+        spec.model.resolve(input::config_text).map_err(|problem| spec.placed(problem))?;
+        return Err(in_named_file(arguments, Problem::new("no cluster is set")).hint(hint).into());
     }
     Ok(spec)
+}
+
+/// A problem of a run as a whole, in its file if one is named.
+fn in_named_file(arguments: &RunArguments, problem: Problem) -> Problem {
+    match &arguments.run {
+        Some(path) => problem.in_file(path),
+        None => problem,
+    }
 }
 
 /// The cluster that applies without being named: that of a named run file stays.

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod agreed;
 mod calibrate;
 mod check;
 mod clean;

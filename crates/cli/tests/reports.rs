@@ -128,7 +128,6 @@ fn the_later_layer_wins() {
     };
     assert_eq!(tensor(&["--tp", "2"]), Some(2));
     assert_eq!(tensor(&["--tp", "2", "--set", "plan.tensor_parallel=4"]), Some(4));
-    assert_eq!(tensor(&["--tp", "2", "--tp", "8"]), Some(8));
     let devices = json(
         &["estimate", "--run", "three-tensor-ranks.toml", "--cluster", "dgx-h200", "--tp", "2", "--json"],
         0,

@@ -33,7 +33,7 @@ fn a_script_is_changed_to_the_layout_that_was_priced() {
     assert_eq!(answer["untouched"][0], "--loss-scaling-factr");
     let diff = run(&["tune", &file, "--cluster", "dgx-h100", "--diff", "--quiet"]);
     assert_eq!(diff.code, 0, "{}", diff.stderr);
-    assert!(diff.stdout.starts_with("--- ") && diff.stdout.contains("\n-PP=4\n"), "{}", diff.stdout);
+    assert!(diff.stdout.starts_with("--- ") && diff.stdout.contains("\n-VP=5\n"), "{}", diff.stdout);
     assert_eq!(fs::read_to_string(&file).expect("the copy"), before, "a diff changes nothing");
     let written = run(&["tune", &file, "--cluster", "dgx-h100", "--in-place", "--quiet"]);
     assert_eq!(written.code, 0, "{}", written.stderr);
@@ -49,12 +49,10 @@ fn a_script_is_changed_to_the_layout_that_was_priced() {
     ] {
         assert_eq!(after["plan"][key], first["plan"][key], "{key}");
     }
-    // The flag that dated the script is gone; a comment keeps the generation, and with it the step time.
-    assert!(
-        diff.stdout.contains("\n+# railwright: plan.software = \"megatron-core-2025\"\n"),
-        "{}",
-        diff.stdout
-    );
+    // The second layout is without the flag that dated the script; a comment keeps the generation.
+    let second = run(&["tune", &at(SCRIPT), "--cluster", "dgx-h100", "--pick", "2", "--diff", "--quiet"]);
+    let comment = "\n+# railwright: plan.software = \"megatron-core-2025\"\n";
+    assert!(second.stdout.contains(comment), "{}", second.stdout);
     let time = |answer: &serde_json::Value| answer["step_time"].as_f64().expect("a time");
     assert!((time(&after) / time(first) - 1.0).abs() < 1e-9, "{} {}", time(&after), time(first));
     let _ = fs::remove_file(&file);
@@ -288,8 +286,13 @@ fn a_search_of_a_script_frees_what_the_script_pins() {
     for key in ["global_batch", "sequence_length", "precision", "software"] {
         assert_eq!(first["plan"][key], own["candidate"]["plan"][key], "{key}");
     }
-    // Both commands have one order of families.
-    assert_eq!(first["plan"]["pipeline_parallel"], tuned["layouts"][0]["plan"]["pipeline_parallel"]);
+    // Both commands have the same families; `tune` also counts the changes of the file.
+    let tied =
+        answer["candidates"].as_array().expect("candidates").iter().map(|row| &row["ranked"]["candidate"]);
+    let mut tied = tied.filter(|candidate| candidate["tied_with_best"] == true);
+    assert!(tied.any(|candidate| {
+        candidate["plan"]["pipeline_parallel"] == tuned["layouts"][0]["plan"]["pipeline_parallel"]
+    }));
     // The command of a row overrides the file.
     let command = answer["candidates"][0]["command"].as_str().expect("a command");
     let words: Vec<&str> = command.split(' ').skip(1).chain(["--json", "--quiet"]).collect();

@@ -130,10 +130,18 @@ pub(crate) fn read(
         if let Some((_, what, why)) = absent {
             return format!("this script starts `{program}` after `{}`: {why}", shorten(what));
         }
+        if MEGATRON.iter().any(|known| program.contains(known)) {
+            return format!(
+                "this script starts `{program}` of Megatron-LM with too few flags to describe a run"
+            );
+        }
         format!("this script starts `{program}`, which is no known trainer and names no known configuration")
     };
     Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))
 }
+
+/// Programs of Megatron-LM. Their flags identify them, so only a command with few flags is without a reader.
+const MEGATRON: [&str; 2] = ["pretrain_gpt", "pretrain_mamba"];
 
 /// The name of the program that a command starts.
 pub(crate) fn program(command: &Command) -> Option<&str> {

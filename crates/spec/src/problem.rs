@@ -147,7 +147,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
             let slip = wanted.len().min(lower.len()) > 2 && strsim::osa_distance(&wanted, &lower) == 1;
             // The same in one word of a longer name: `attentio` is near `core_attention`.
             let of_word = |word: &str| word.len() > 4 && strsim::osa_distance(&wanted, word) <= 1;
-            let slip = if slip {
+            // The beginning of one word: `b20` is nearer to `dgx-b200` than to `gb200-nvl72`.
+            let begins =
+                wanted.len() > 2 && lower.split(['_', '-', '.']).any(|word| word.starts_with(&wanted));
+            let slip = if slip || begins {
                 0.85
             } else if lower.split(['_', '-', '.']).any(of_word) {
                 0.82

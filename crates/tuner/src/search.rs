@@ -26,10 +26,12 @@ mod strategy;
 mod tests;
 mod walk;
 
-pub use candidate::{Candidate, Miss, by_family, difference_band, front, mark_ties, sort};
+pub use candidate::{
+    Candidate, Miss, by_family, by_family_and_changes, difference_band, front, mark_ties, sort,
+};
 pub use counts::Counts;
 pub use engine::{Objective, Options, Outcome, Runners, Search, Worker};
-pub use families::{Families, Family, Standing, Tie};
+pub use families::{Changes, Families, Family, Standing, Tie};
 pub use incumbent::Incumbent;
 pub use pieces::Degrees;
 pub use restrict::DIMENSIONS;

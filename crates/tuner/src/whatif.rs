@@ -22,6 +22,7 @@ pub use interaction::Interaction;
 pub(crate) use summary::parts;
 pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
 
+use crate::search::difference_band;
 use apply::{Changed, Refusal, apply};
 use railwright_calculator::memory::Fit;
 use railwright_spec::problem::{Problem, Warning};
@@ -44,6 +45,8 @@ pub struct WhatIf {
     pub together: Option<Rehearsal>,
     /// The key that two changes set to different values, so that they cannot be combined. `None` without a conflict.
     pub rivals: Option<String>,
+    /// Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs).
+    pub tie_band: f64,
     /// Combined gain compared with the single gains. `None` without a combination.
     pub interaction: Option<Interaction>,
 }
@@ -162,6 +165,7 @@ pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, V
         alone,
         together,
         rivals,
+        tie_band: difference_band(&baseline.run.plan.software),
         interaction,
     })
 }

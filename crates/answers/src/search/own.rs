@@ -15,6 +15,7 @@ pub(super) fn rows(
     indices: &[usize],
     all: &[(usize, Candidate)],
     objective: Objective,
+    fastest: Option<&Candidate>,
 ) -> Result<Vec<Shown>, Refused> {
     let mut list = Vec::new();
     for (search, &index) in searches.iter().zip(indices) {
@@ -23,8 +24,9 @@ pub(super) fn rows(
             continue;
         };
         let first = all.first().map_or_else(|| candidate.clone(), |(_, first)| first.clone());
-        let band = difference_band(&first.plan.software);
-        candidate.tied_with_best = candidate.score(objective) <= first.score(objective) * (1.0 + band);
+        let reference = fastest.unwrap_or(&first);
+        let band = difference_band(&reference.plan.software);
+        candidate.tied_with_best = candidate.score(objective) <= reference.score(objective) * (1.0 + band);
         let mut shown = one(asked, &[(index, first), (index, candidate)], 1)?;
         shown.ranked.rank = 0;
         list.push(shown);

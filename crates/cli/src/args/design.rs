@@ -65,7 +65,7 @@ pub(crate) struct Design {
     /// Show all designs, not only the Pareto fronts
     #[arg(long, help_heading = "Output")]
     pub(crate) all: bool,
-    /// Output an SVG chart of step time over cost
+    /// Plot step time against cost, as SVG
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
     #[command(flatten)]

@@ -7,6 +7,7 @@ use super::overview::OVERVIEW;
 use super::{Arguments, brief, common_words, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
+use railwright_answers::other_value;
 use railwright_launch::{RemarkKind, typed, words_of};
 use railwright_spec::run::Value;
 use std::ffi::OsString;
@@ -123,6 +124,13 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
         return Err(Arguments::command().error(ErrorKind::InvalidValue, message));
     }
     for (key, value) in &source.settings {
+        if let Some(own) = other_value(key, value, &texts[place + 1..]) {
+            let value = text(value);
+            let pair = foreign.windows(2).find(|pair| pair[1] == value);
+            let flag = pair.map_or("another flag", |pair| &pair[0]);
+            let message = format!("`{own}` contradicts `{flag} {value}`\n\nhint: pass one of them\n");
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+        }
         out.push(OsString::from("--set"));
         out.push(OsString::from(format!("{key}={}", text(value))));
     }
@@ -139,6 +147,12 @@ fn text(value: &Value) -> String {
 
 /// An error without misleading hints: a flag that is not a small typing error away, a flag parsed as a value.
 fn tidied(mut error: clap::Error) -> clap::Error {
+    if let (ErrorKind::InvalidValue, Some(ContextValue::String(typed)), Some(ContextValue::String(near))) =
+        (error.kind(), error.get(ContextKind::InvalidValue), error.get(ContextKind::SuggestedValue))
+        && strsim::osa_distance(near, typed) > 1 + typed.len() / 4
+    {
+        error.remove(ContextKind::SuggestedValue);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }

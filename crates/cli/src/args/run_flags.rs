@@ -1,7 +1,9 @@
 //! The flags that describe a run: one per key of a run file, made from the table of keys so that both are complete.
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use railwright_answers::{aliases_of, flag_of};
+use railwright_spec::human;
 use railwright_spec::run::{Key, Kind, keys};
 
 /// Settings from flags: the flag, the key, the text behind it.
@@ -108,6 +110,18 @@ impl Args for RunFlags {
     }
 }
 
+/// One setting with two values. The command line may have it under two names.
+fn contradiction(key: &Key, flag: &str, value: &str, other: &str) -> clap::Error {
+    let names: Vec<String> = aliases_of(key).iter().map(|name| format!("--{name}")).collect();
+    let names = if names.is_empty() { String::new() } else { format!(" (also {})", names.join(", ")) };
+    let message = format!(
+        "--{flag}{names}: two values, `{}` and `{}`\n\nhint: pass it once\n",
+        human::shorten(value),
+        human::shorten(other)
+    );
+    clap::Error::raw(ErrorKind::ArgumentConflict, message)
+}
+
 impl FromArgMatches for RunFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut flags = Self::default();
@@ -119,10 +133,12 @@ impl FromArgMatches for RunFlags {
         for key in keys() {
             let Some(flag) = flag_of(&key) else { continue };
             let path = key.path();
-            // The last of repeated flags is used, because scripts append flags.
-            if let Some(value) = matches.get_many::<String>(&path).and_then(Iterator::last) {
-                self.settings.push((format!("--{flag}"), path, value.clone()));
+            let Some(mut values) = matches.get_many::<String>(&path) else { continue };
+            let Some(value) = values.next() else { continue };
+            if let Some(other) = values.find(|other| *other != value) {
+                return Err(contradiction(&key, &flag, value, other));
             }
+            self.settings.push((format!("--{flag}"), path, value.clone()));
         }
         Ok(())
     }

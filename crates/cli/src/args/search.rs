@@ -11,7 +11,7 @@ pub(crate) struct OpenRun {
     /// Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or log
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
-    /// Read settings from a run file; they are fixed, like those of flags
+    /// Read settings from a run file; settings in the file are fixed
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,
     /// Clusters: names from `clusters list` or `gpus list`, or files (comma-separated, repeatable)

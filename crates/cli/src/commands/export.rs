@@ -1,17 +1,19 @@
 //! `export`: a run as a launch file of a training framework, or traces as one for Perfetto.
 
-mod as_written;
-
+use super::stage_memory;
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
+use railwright_answers::{difference_as_written, fit_words, memory_report};
+use railwright_calculator::memory::Fit;
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::path::Path;
 
-/// Writes a run.
+/// Writes a run. The outcome is that of `memory`; the file is written in each case.
 pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result<Outcome, Failure> {
     if !arguments.perfetto.is_empty() {
         let traces = args::tables::ExportPerfetto {
@@ -30,9 +32,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
-    if !chosen.is_empty() {
-        printer.note(&format!("defaults: {}", chosen.join("; ")));
-    }
+    printer.chosen(&chosen);
     let written = match &arguments.target_version {
         Some(version) => writer.write_for(&run, run::launch::version(writer, version)?),
         None => writer.write(&run),
@@ -46,8 +46,13 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         return Err(written.refused.iter().map(problem).collect::<Vec<_>>().into());
     }
     printer.warnings(&written.not_expressed.iter().map(Lost::warning).collect::<Vec<_>>());
-    if let Some(message) = as_written::difference(&written, &run, &spec) {
+    if let Some(message) = difference_as_written(&written, &run, &spec, &input::Disk) {
         printer.warnings(&[Warning::new("launch-not-expressed", message)]);
+    }
+    let memory = memory_report(&run)?;
+    if memory.fit != Fit::Fits {
+        let words = format!("{}{}", fit_words(memory.fit), stage_memory::reason(&memory));
+        printer.warnings(&[Warning::new("memory-does-not-fit", words)]);
     }
     if arguments.json {
         let fields = ExportFields {
@@ -58,10 +63,10 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         };
         let text = written.files.first().map_or("", |file| file.text.as_str());
         printer.fields("export", &fields, text, arguments.output.as_deref())?;
-        return Ok(Outcome::Yes);
+        return Ok(memory.fit.into());
     }
     files(&written, arguments.output.as_deref(), printer)?;
-    Ok(Outcome::Yes)
+    Ok(memory.fit.into())
 }
 
 #[derive(Serialize)]
@@ -90,9 +95,10 @@ fn files(written: &Written, path: Option<&str>, printer: &Printer) -> Result<(),
         printer.data(&first.text, path)?;
     }
     let others: Vec<String> = files.map(|file| format!("`{}`", file.name)).collect();
-    if !others.is_empty() {
-        printer
-            .note(&format!("there is also {}: pass a folder with -o to get all files", others.join(" and ")));
+    if let [one] = others.as_slice() {
+        printer.note(&format!("a second file, {one}, is written with `-o FOLDER/`"));
+    } else if !others.is_empty() {
+        printer.note(&format!("other files, {}, are written with `-o FOLDER/`", others.join(" and ")));
     }
     Ok(())
 }

@@ -232,7 +232,7 @@ impl Answered {
                 Column::numbers("count"),
                 Column::numbers("MTBF of one, h"),
                 Column::numbers("failures per day of operation"),
-                Column::numbers("takes a host").expendable(1),
+                Column::numbers("replaces host").expendable(1),
                 Column::words("rate").expendable(2),
             ],
             rows: self.answer.rates.iter().map(row).collect(),

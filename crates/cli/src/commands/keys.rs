@@ -58,7 +58,7 @@ impl Answer for Keys {
             ]);
         }
         if table.rows.is_empty() {
-            document.paragraph("no key matches");
+            document.paragraph("no key matches; `railwright keys` lists all");
         } else {
             document.table(table);
         }

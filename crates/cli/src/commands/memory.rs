@@ -1,7 +1,7 @@
 //! `memory`: memory of each stage by kind, module or layer, and over the step.
 
 use super::estimate::picture::memory as memory_picture;
-use super::stage_memory::{self, Row, probability, verdict};
+use super::stage_memory::{self, Row, verdict};
 use crate::args::{self, By};
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Bar, Block, Cell, Document, Tone};
@@ -77,19 +77,9 @@ impl Answer for Memory {
     fn document(&self, terminal: Terminal) -> Document {
         let report = &self.answer.report;
         let mut document = Document::default();
-        let need = report.device_memory - report.margin;
-        document.spans(vec![
-            verdict(report.fit),
-            format!(
-                ": {} of {} on stage {}; {} likely to fit",
-                human::bytes(need),
-                human::bytes(report.device_memory),
-                report.worst,
-                probability(report.probability_of_fitting)
-            )
-            .into(),
-        ]);
+        document.spans(vec![verdict(report.fit), stage_memory::reason(report).into()]);
         document.spans(vec![Cell::new(self.answer.title.as_str(), Tone::Strong)]);
+        document.chosen(&self.answer.chosen);
         document.heading_with("memory", "of one rank at the peak of its stage, in GiB");
         let rows = report.stages.iter().map(|stage| Row {
             stage: stage.stage,

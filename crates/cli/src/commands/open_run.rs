@@ -10,13 +10,11 @@ use crate::input;
 use crate::printer::Printer;
 use crate::run::{self, flags};
 use railwright_answers::{
-    Freed, MOST_NUMBERS, Question, Refused, Setting, plan_flags, quoted, resolve_but_plan,
+    Freed, Question, Refused, Setting, cluster_sizes, fitted_devices, plan_flags, quoted, resolve_but_plan,
 };
-use railwright_spec::human;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{Run, RunSpec, keys};
-use railwright_tuner::size::numbers;
 use railwright_tuner::tuning;
 use railwright_tuner::written;
 use std::fmt::Write as _;
@@ -182,45 +180,22 @@ fn opened(
 
 const DEVICES: &str = "cluster.devices";
 
-/// The cluster sizes that were typed: `512`, `512,1024`, `512..4096` (powers of two of a node between).
+/// The cluster sizes that were typed.
 fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
-    let typed = arguments.flags.settings.iter().rev().find(|(_, path, _)| path == DEVICES);
-    let Some((_, _, text)) = typed else { return Ok(Vec::new()) };
-    let mut list = Vec::new();
-    let one = |word: &str| -> Result<u64, Problem> {
-        let word = word.trim();
-        // Parsed like every count, so that `16k` has the same meaning everywhere.
-        let mut spec = RunSpec::default();
-        let number = spec.set_flag("--gpus", DEVICES, word).ok().and(spec.cluster.devices).filter(|n| *n > 0);
-        number.ok_or_else(|| {
-            Problem::new(format!("expected cluster sizes from 1, found `{}`", human::shorten(word)))
-                .in_file("--gpus")
-                .hint("use one size (`1024`), a list (`512,1024`) or a range (`512..4096`)")
-        })
-    };
-    for part in text.split(',') {
-        match part.split_once("..") {
-            Some((from, to)) => {
-                let (from, to) = (one(from)?, one(to.trim_start_matches('='))?);
-                let found = numbers(per_node, from, to, false);
-                if found.is_empty() {
-                    let problem = Problem::new(format!(
-                        "`{part}` contains no power-of-two multiple of a node of {per_node}"
-                    ));
-                    return Err(problem.in_file("--gpus").hint("list the sizes, as in `512,1024`"));
-                }
-                list.extend(found);
-            }
-            None => list.push(one(part)?),
-        }
+    let typed = arguments.flags.settings.iter().find(|(_, path, _)| path == DEVICES);
+    typed.map_or_else(|| Ok(Vec::new()), |(_, _, text)| cluster_sizes(text, per_node))
+}
+
+impl Asked<'_> {
+    /// Settings without a number of devices get the one that every other command takes. Returns these numbers in words.
+    pub(crate) fn fit_devices(&mut self) -> Vec<String> {
+        let fitted = fitted_devices(self, &input::Disk);
+        let words = fitted.into_iter().map(|(at, setting, words)| {
+            self.settings[at] = setting;
+            words
+        });
+        words.collect()
     }
-    list.sort_unstable();
-    list.dedup();
-    if list.len() > MOST_NUMBERS {
-        let problem = Problem::new(format!("{} cluster sizes exceed the limit", list.len()));
-        return Err(problem.in_file("--gpus").hint(format!("pass at most {MOST_NUMBERS}")));
-    }
-    Ok(list)
 }
 
 impl Question for Asked<'_> {

@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let why_not =
         arguments.why_not.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, Problem>>()?;
     let freedom = Freedom { keep: keys(&arguments.keep, "--keep")?, free: keys(&arguments.free, "--free")? };
-    let asked = open_run::ask_freed(&arguments.run, freedom)?;
+    let mut asked = open_run::ask_freed(&arguments.run, freedom)?;
+    let fitted = asked.fit_devices();
     arguments.save.as_deref().map(writable).transpose()?;
     open_run::report_launch(&arguments.run, printer)?;
     let wanted = SearchOptions {
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let begin = Moment::now();
     let mut answer = search(&asked, &wanted, &arguments.pricing, &printer.watched())?;
     let speed = speed(begin, &answer.counters);
+    answer.chosen.splice(0..0, fitted);
     let flags = arguments.pricing.flags();
     for shown in answer.shown.iter_mut().chain(&mut answer.fastest).chain(&mut answer.own) {
         shown.command.push_str(&flags);

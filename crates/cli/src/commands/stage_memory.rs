@@ -2,7 +2,9 @@
 
 use crate::printer::document::{Cell, Column, Table, Tone};
 use crate::printer::words;
-use railwright_calculator::memory::{Fit, Kind, Moment};
+use railwright_answers::fit_words;
+use railwright_calculator::memory::{Fit, Kind, MemoryReport, Moment};
+use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 
 /// Columns, with the kinds of memory that each sums up.
@@ -75,17 +77,23 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// Description of the fit in words, with their tone.
-pub(super) const fn fit_words(fit: Fit) -> (&'static str, Tone) {
-    match fit {
-        Fit::DoesNotFit => ("does not fit", Tone::Bad),
-        Fit::AtRisk => ("at risk", Tone::Doubtful),
-        Fit::Fits => ("fits", Tone::Good),
-    }
-}
-
 /// Description of the fit as a cell.
 pub(super) fn verdict(fit: Fit) -> Cell {
-    let (words, tone) = fit_words(fit);
-    Cell::new(words, tone)
+    let tone = match fit {
+        Fit::DoesNotFit => Tone::Bad,
+        Fit::AtRisk => Tone::Doubtful,
+        Fit::Fits => Tone::Good,
+    };
+    Cell::new(fit_words(fit), tone)
+}
+
+/// Figures behind the verdict of a run.
+pub(super) fn reason(report: &MemoryReport) -> String {
+    format!(
+        ": {} of {} on stage {}; {} likely to fit",
+        human::bytes(report.device_memory - report.margin),
+        human::bytes(report.device_memory),
+        report.worst,
+        probability(report.probability_of_fitting)
+    )
 }

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::args::timeline::Format;
 use crate::exit::{Failure, Outcome};
-use crate::printer::{Printer, SCHEMA_VERSION};
+use crate::printer::{Printer, SCHEMA_VERSION, suffix, unknown_suffix};
 use crate::run::{self, Resolved};
 use railwright_answers::Pricing as _;
 use railwright_calculator::costing::{Costing, Machine};
@@ -14,16 +14,16 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_step::columns::{Options, of_step_watched};
 use railwright_step::{Step, chrome, svg};
-use std::path::Path;
 
 /// Writes a timeline.
 pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.as_deref();
-    let named = path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
-    let format = match arguments.format {
-        Some(format) => format,
-        None if arguments.svg || named => Format::Svg,
-        None => Format::Chrome,
+    let format = match (arguments.format, path.and_then(suffix)) {
+        (Some(format), _) => format,
+        (None, Some("svg")) => Format::Svg,
+        (None, _) if arguments.svg => Format::Svg,
+        (None, Some("json") | None) => Format::Chrome,
+        (None, Some(other)) => return Err(unknown_suffix(other, "chrome, columns or svg").into()),
     };
     let is_picture = format == Format::Svg;
     let window = arguments.cut.window()?;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
             .into());
     }
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
+    let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     printer.warnings(&warnings);
     printer.data(&text, path)?;
     if path.is_some() {
+        printer.chosen(&chosen);
         let how = match format {
             Format::Svg => "open the file in a browser",
             Format::Chrome => "open the file in https://ui.perfetto.dev",

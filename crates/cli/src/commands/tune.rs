@@ -22,7 +22,7 @@ use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_tuner::ranking::{self, Ranked};
-use railwright_tuner::search::{Candidate, Objective, Options, Search, by_family};
+use railwright_tuner::search::{Candidate, Changes, Objective, Options, Search, by_family_and_changes};
 use railwright_tuner::tuning::{self, FREE, Level};
 use rewrite::Original;
 use std::path::Path;
@@ -72,7 +72,8 @@ pub(crate) struct Tuned {
     next: Option<usize>,
     fit_probability: f64,
     is_complete: bool,
-    notes: Vec<String>,
+    /// Settings that flags fix.
+    pinned: Vec<String>,
 }
 
 /// Tunes a file.
@@ -102,9 +103,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     let Some(ran) = ran.first() else { return Ok(Outcome::Interrupted) };
     let found = search.outcome(&ran.results).candidates;
     let own_candidate = Candidate::of_plan(&search, own.plan.clone())?;
-    let mut notes = Vec::new();
-    let rows =
-        rows(&search, &setting, &file, &own_arguments, &own_candidate, found, arguments.top, &mut notes)?;
+    let rows = rows(&search, &setting, &file, &own_arguments, &own_candidate, found, arguments.top)?;
     let own_row = row(&search, &setting, &own_candidate, &own_candidate, 0)?;
     let trials = measured::read(&arguments.measured, &own_arguments, &own, &search, printer)?;
     let mut answer = Tuned {
@@ -122,7 +121,11 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         next: None,
         fit_probability: searcher.fit_probability(),
         is_complete: ran.is_complete,
-        notes,
+        pinned: pinned
+            .iter()
+            .filter_map(|(_, path, _)| path.strip_prefix("plan."))
+            .map(str::to_owned)
+            .collect(),
     };
     answer.learn(&trials, &search, &setting)?;
     write(arguments, &answer, printer)
@@ -158,16 +161,16 @@ pub(super) fn apart(
     arguments: &RunArguments,
     free: &[String],
 ) -> (RunArguments, Vec<(String, String, String)>) {
-    let is_free = |path: &str| {
+    // With `--free`, the value of a flag is the user's own and the search may change it.
+    let is_pinned = |path: &str| {
         let name = path.strip_prefix("plan.");
-        name.is_some_and(|name| FREE.contains(&name) || free.iter().any(|key| key == name))
+        name.is_some_and(|name| FREE.contains(&name) && !free.iter().any(|key| key == name))
     };
     let (pinned, own): (Vec<_>, Vec<_>) =
-        arguments.flags.settings.iter().cloned().partition(|(_, path, _)| is_free(path));
+        arguments.flags.settings.iter().cloned().partition(|(_, path, _)| is_pinned(path));
     (RunArguments { flags: RunFlags { settings: own }, ..arguments.clone() }, pinned)
 }
 
-#[expect(clippy::too_many_arguments, reason = "one loop over the results")]
 fn rows(
     search: &Search<'_>,
     setting: &Setting,
@@ -176,7 +179,6 @@ fn rows(
     own: &Candidate,
     found: Vec<Candidate>,
     wanted: usize,
-    notes: &mut Vec<String>,
 ) -> Result<Vec<Row>, Failure> {
     let mut different: Vec<(Option<Result<Edited, Refused>>, Candidate)> = Vec::new();
     for candidate in found {
@@ -211,7 +213,13 @@ fn rows(
     let fastest = different.iter().map(|(_, candidate)| candidate);
     let fastest = fastest.min_by(|a, b| time(a).total_cmp(&time(b))).cloned();
     let ordered = match &fastest {
-        Some(fastest) => by_family(different, Objective::Time, fastest, |_| 0),
+        Some(fastest) => by_family_and_changes(
+            different,
+            Objective::Time,
+            fastest,
+            |_| 0,
+            |edited, candidate| changes(own, edited.as_ref(), candidate),
+        ),
         None => Vec::new(),
     };
     let mut rows: Vec<Row> = Vec::new();
@@ -220,10 +228,20 @@ fn rows(
         row.edited = edited;
         rows.push(row);
     }
-    if rows.is_empty() {
-        notes.push("no other layout fits, so nothing is changed".to_owned());
-    }
     Ok(rows)
+}
+
+/// Changes of the user's file for a layout; without an edit those of the plan.
+fn changes(own: &Candidate, edited: Option<&Result<Edited, Refused>>, candidate: &Candidate) -> Changes {
+    let number = match edited {
+        Some(Ok(edited)) => edited.changes.len(),
+        _ => differences(&own.plan, &candidate.plan).len(),
+    };
+    let shards_parameters = |candidate: &Candidate| candidate.plan.sharding.zero_stage > 2;
+    Changes {
+        number: u8::try_from(number).unwrap_or(u8::MAX),
+        replaces_engine: shards_parameters(own) != shards_parameters(candidate),
+    }
 }
 
 fn row(
@@ -342,6 +360,8 @@ fn title(own: &Run) -> String {
 fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Result<Outcome, Failure> {
     let outcome = match (answer.is_complete, answer.rows.is_empty()) {
         (false, _) => Outcome::Interrupted,
+        // The current layout fits and flags fix it: nothing is wrong.
+        (true, true) if !answer.pinned.is_empty() && !answer.is_at_risk() => Outcome::Yes,
         (true, true) => Outcome::No,
         (true, false) => Outcome::Yes,
     };
@@ -350,10 +370,11 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
         let output = Output { json: arguments.json, ..Output::default() };
         printer.answer(answer, &output)?;
     }
-    if !writes_file || answer.rows.is_empty() {
-        for note in &answer.notes {
-            printer.note(note);
-        }
+    if !writes_file {
+        return Ok(outcome);
+    }
+    if answer.rows.is_empty() {
+        printer.note(&format!("{}, so nothing is changed", answer.none_fits()));
         return Ok(outcome);
     }
     let folder =

@@ -43,10 +43,8 @@ impl answers::Watch for Watched {
         Box::new(self.printer.progress(&format!("{label}{bar}"), &format!("{label}{doing}"), units))
     }
 
-    fn remedies(&self, most: usize, enough: usize) {
-        self.printer.note(&format!(
-            "nothing fits; trying up to {most} remedies, until {enough} of them and a cluster size work"
-        ));
+    fn remedies(&self, _: usize, _: usize) {
+        self.printer.note("nothing fits; looking for changes that make it fit");
     }
 }
 

@@ -106,7 +106,11 @@ impl RunSpec {
             let problem = Problem::new(format!("no value, expected {}", key.kind.expects()));
             return Err(Problem { place: Some(Box::new(place)), ..problem });
         }
-        self.set_at(path, &from_words(value, key.kind), place)
+        let set = self.set_at(path, &from_words(value, key.kind), place);
+        set.map_err(|problem| match key.kind {
+            Kind::Count if problem.hint.is_none() => problem.hint(COUNTS),
+            _ => problem,
+        })
     }
 
     /// Place of a key; `None` if the key is not set or its place is unknown.
@@ -287,6 +291,9 @@ pub(super) fn from_words(word: &str, kind: Kind) -> Value {
         (None, _) => raw(),
     }
 }
+
+/// Hint for a value that is no count.
+const COUNTS: &str = "write a count as in `8192`, `8k` or `1M`";
 
 /// Count with a suffix by common usage: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is 1,048,576.
 fn count_of(word: &str) -> Option<i64> {

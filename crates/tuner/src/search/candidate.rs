@@ -3,7 +3,7 @@
 //! Responsible for: candidates, near misses, ties, and fronts of any two objectives. Does not search.
 
 use super::engine::{Objective, Search};
-use super::families::{Family, Tie};
+use super::families::{Changes, Family, Tie};
 use super::strategy::Strategy;
 use crate::simplicity::{Oddities, Oddity, complexity};
 use railwright_calculator::costing::Costing;
@@ -160,6 +160,17 @@ pub fn by_family<T>(
     fastest: &Candidate,
     place: impl Fn(&T) -> usize,
 ) -> Vec<(T, Candidate)> {
+    by_family_and_changes(candidates, objective, fastest, place, |_, _| Changes::default())
+}
+
+/// The same for edits of a user's file, with fewer changes first among ties.
+pub fn by_family_and_changes<T>(
+    candidates: Vec<(T, Candidate)>,
+    objective: Objective,
+    fastest: &Candidate,
+    place: impl Fn(&T) -> usize,
+    changes: impl Fn(&T, &Candidate) -> Changes,
+) -> Vec<(T, Candidate)> {
     let tie = Tie::with(fastest.score(objective), &fastest.plan.software);
     let mut sorted: Vec<_> = candidates
         .into_iter()
@@ -168,7 +179,8 @@ pub fn by_family<T>(
                 candidate.oddities.iter().fold(Oddities::default(), |all, one| all.with(*one, true));
             let score = candidate.score(objective);
             candidate.tied_with_best = tie.has(score);
-            (tie.standing(score, oddities, complexity(&candidate.plan)), of, candidate)
+            let standing = tie.standing(score, oddities, complexity(&candidate.plan));
+            (standing.with(changes(&of, &candidate)), of, candidate)
         })
         .collect();
     sorted.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));

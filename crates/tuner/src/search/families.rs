@@ -68,11 +68,26 @@ pub struct Tie {
 pub struct Standing {
     /// [`BEYOND`] for layouts outside of the tie.
     level: u8,
+    /// True if a layout replaces the sharding engine of the user's file.
+    replaces_engine: bool,
     /// Time above the fastest, rounded down to steps of noise. Zero for layouts outside of the tie.
     rounded: u32,
     /// Minimum for layouts outside of the tie.
     complexity: Complexity,
     time: f64,
+}
+
+impl Standing {
+    /// Position of a layout among edits of a user's file: each change of the file counts as a feature, and a new sharding engine outweighs
+    /// the time of a tie.
+    pub(super) fn with(self, changes: Changes) -> Self {
+        if self.level == BEYOND {
+            return self;
+        }
+        let features = self.complexity.features.saturating_add(changes.number);
+        let complexity = Complexity { features, ..self.complexity };
+        Self { replaces_engine: changes.replaces_engine, complexity, ..self }
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +97,15 @@ impl Standing {
         (self.level, self.rounded, self.complexity) == (other.level, other.rounded, other.complexity)
             && (self.time / other.time - 1.0).abs() < 1e-9
     }
+}
+
+/// Changes of a user's file that a layout needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Number of changed settings.
+    pub number: u8,
+    /// True if parameters become sharded, or whole again: another sharding engine with its own limits.
+    pub replaces_engine: bool,
 }
 
 /// Level of layouts outside of the tie.
@@ -106,9 +130,16 @@ impl Tie {
     /// Position of a layout.
     pub fn standing(&self, time: f64, oddities: Oddities, complexity: Complexity) -> Standing {
         if !self.has(time) {
-            return Standing { level: BEYOND, rounded: 0, complexity: Complexity::default(), time };
+            let (rounded, complexity) = (0, Complexity::default());
+            return Standing { level: BEYOND, replaces_engine: false, rounded, complexity, time };
         }
-        Standing { level: oddities.level(), rounded: self.rounded(time), complexity, time }
+        Standing {
+            level: oddities.level(),
+            replaces_engine: false,
+            rounded: self.rounded(time),
+            complexity,
+            time,
+        }
     }
 
     /// Number of steps of noise above the fastest.
@@ -292,6 +323,17 @@ mod tests {
             TIE.standing(1.2, plain, features(1)),
         ];
         assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
+    }
+
+    #[test]
+    fn changes_of_a_file_order_ties() {
+        let of = |time, number, replaces_engine| {
+            TIE.standing(time, Oddities::default(), features(1)).with(Changes { number, replaces_engine })
+        };
+        // Within one step of noise fewer changes come first; a new engine is last among ties, whatever its time.
+        assert!(of(1.01, 3, false) < of(1.0, 8, false) && of(1.0, 8, false) < of(1.05, 1, false));
+        assert!(of(1.09, 8, false) < of(1.0, 11, true));
+        assert!(of(1.0, 11, true) < of(1.2, 1, false), "slower than a tie");
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Space {
             let is_left = |schedule: &Schedule| !offers.schedules.contains(schedule);
             let left: Vec<&str> = Schedule::ALL.into_iter().filter(is_left).map(Schedule::name).collect();
             if !left.is_empty() {
-                chosen.push(format!("without {}, which {} lacks", left.join(", "), software.id));
+                chosen.push(format!("schedules excluded (not in {}): {}", software.id, left.join(", ")));
             }
         }
         let pinned = |value: Option<u64>, otherwise: Counts| value.map_or(otherwise, Counts::one);

@@ -96,9 +96,9 @@ impl Change {
 
 fn setting(text: &str) -> Result<Setting, Problem> {
     let Some((word, value)) = text.split_once('=') else {
-        return Err(
-            Problem::new(format!("`{}` has no `=`", shorten(text))).hint("use --change plan.micro_batch=2")
-        );
+        target(text)?;
+        let hint = format!("add the value, as in `--change {}=VALUE`", shorten(text.trim()));
+        return Err(Problem::new(format!("`{}` has no `=`", shorten(text))).hint(hint));
     };
     let value = value.trim();
     let meaning = target(word)?;
@@ -125,6 +125,11 @@ fn setting(text: &str) -> Result<Setting, Problem> {
         Target::Key { key, unit } => {
             let is_number =
                 matches!(key.kind, Kind::Count | Kind::Number | Kind::Quantity(_) | Kind::Amount(_));
+            if let Some((first, _)) = value.split_once("..").filter(|_| is_number) {
+                let word = shorten(word.trim());
+                return Err(Problem::new(format!("`{}` is a range, expected one value", shorten(value)))
+                    .hint(format!("repeat --change for each value, as in `--change {word}={first}`")));
+            }
             let value = match if is_number { amount(value)? } else { None } {
                 Some(times) => times,
                 None if !unit.is_empty() && value.parse::<f64>().is_ok() => {

@@ -41,6 +41,8 @@ pub struct Summary {
     pub device_memory: Bytes,
     /// Verdict on the fit.
     pub fit: Fit,
+    /// Probability of fitting, which determines the verdict: memory that the allocator can release does not count.
+    pub probability_of_fitting: f64,
     /// Rent per million tokens. `None` without a price.
     pub dollars_per_million_tokens: Option<Dollars>,
     /// Rent of the whole token budget. `None` without a budget or price.
@@ -147,6 +149,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Result<Summary, Problem> {
         worst_stage: estimate.memory.worst,
         device_memory: estimate.memory.device_memory,
         fit: estimate.memory.fit,
+        probability_of_fitting: estimate.memory.probability_of_fitting,
         dollars_per_million_tokens: rent.map(|rent| rent * (1e6 / trained)),
         rent: rent.filter(|_| run.training.tokens.is_some()),
         calendar: bill.map(|bill| bill.calendar).filter(|_| run.training.tokens.is_some()),

@@ -70,7 +70,7 @@ impl Balance {
         let gain = answer.gain.unwrap_or(0.0);
         let optimal = match answer.gap {
             Some(gap) if gap < 5e-6 => "no other assignment is faster".to_owned(),
-            Some(gap) => format!("no other assignment saves more than another {}", human::percent(gap)),
+            Some(gap) => format!("the optimum is not proven: up to {} may remain", human::percent(gap)),
             None => "not proven optimal".to_owned(),
         };
         let (head, rest) = if gain.abs() < SAME && answer.before.fits {

@@ -60,7 +60,11 @@ impl<'a> CheckedFields<'a> {
 /// The report as a document.
 pub(super) fn document(files: &[Checked]) -> Document {
     let mut document = Document::default();
-    if files.len() > 1 {
+    if let [one] = files
+        && one.against.is_none()
+    {
+        document.spans(vec![verdict(one), format!(": {}", one.file).into()]);
+    } else if files.len() > 1 {
         let fitting = files.iter().filter(|checked| checked.verdict == Verdict::Fits).count();
         document.verdict(format!("{fitting} of {} files fit", files.len()));
     }
@@ -73,6 +77,8 @@ pub(super) fn document(files: &[Checked]) -> Document {
     }
     if let Some(checked) = files.iter().find(|c| matches!(c.verdict, Verdict::AtRisk | Verdict::DoesNotFit)) {
         document.next_step(format!("`railwright tune {}` looks for layouts that fit", checked.file));
+    } else if let Some(checked) = files.iter().find(|c| c.verdict == Verdict::Fits) {
+        document.next_step(format!("`railwright tune {}` looks for faster layouts", checked.file));
     }
     document
 }
@@ -98,8 +104,12 @@ fn table(document: &mut Document, files: &[Checked]) {
     let mut columns = vec![Column::prose("file"), Column::words("verdict")];
     columns.extend(TITLES.iter().enumerate().map(|(i, name)| {
         let column = Column::numbers(name);
-        // On a narrow terminal, the budget's columns and the number of GPUs are dropped first.
-        if i < 3 { column } else { column.expendable(i as u8) }
+        // On a narrow terminal, the utilization is dropped first, then the budget's columns from the right.
+        match *name {
+            "step time" | "peak memory" => column,
+            "MFU" => column.expendable(9),
+            _ => column.expendable(i as u8),
+        }
     }));
     let rows: Vec<Vec<Cell>> = rows.collect();
     let has_budget = files.iter().any(|c| c.figures.as_ref().is_some_and(|figures| figures.days.is_some()));

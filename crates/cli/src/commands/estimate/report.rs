@@ -146,7 +146,7 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
         Column::numbers("step time"),
         Column::words("assumed").expendable(3),
         Column::words("alternative").expendable(2),
-        Column::words("option").expendable(1),
+        Column::prose("option"),
     ];
     let row = |feature: &OpenFeature| {
         vec![
@@ -258,7 +258,7 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     let columns = vec![
         Column::words("kind"),
         Column::words("operation"),
-        Column::numbers("ranks").expendable(4),
+        Column::numbers("ranks").expendable(1),
         Column::numbers("bytes").expendable(3),
         Column::numbers("calls").expendable(5),
         Column::numbers("time"),

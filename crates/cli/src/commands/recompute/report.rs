@@ -82,17 +82,19 @@ impl Recompute {
         } else if self.solved.answer.gap < 5e-6 {
             "; no other choice that fits is faster".to_owned()
         } else {
-            format!("; no other choice is more than {} faster", human::percent(self.solved.answer.gap))
+            format!("; at most {} above the best possible", human::percent(self.solved.answer.gap))
         };
         // As a change of the step time, as in every report; the solver returns the gain of speed.
         let gain = self.solved.answer.gain_over_full.map_or(0.0, |gain| gain / (1.0 + gain));
-        let lost = best.step_time / none.step_time - 1.0;
+        let lost = match best.step_time / none.step_time - 1.0 {
+            lost if lost < 5e-4 => String::new(),
+            lost => format!(", {} longer than without recompute", human::percent(lost)),
+        };
         document.spans(vec![
             Cell::new(format!("step {}", human::seconds(best.step_time)), Tone::Good),
             format!(
-                ": {} shorter than with full recompute, {} longer than without recompute{}{}",
+                ": {} shorter than with full recompute{lost}{}{}",
                 human::percent(gain),
-                human::percent(lost),
                 if none.fits { "" } else { ", which does not fit" },
                 if best.what == "none" { "; no recompute needed".to_owned() } else { optimal }
             )
@@ -144,7 +146,7 @@ impl Recompute {
                 Cell::from(name),
                 Cell::from(v.what.as_str()),
                 Cell::seconds(v.step_time),
-                Cell::percent(v.tokens_per_second / answer.full.tokens_per_second - 1.0),
+                Cell::percent(v.step_time / answer.full.step_time - 1.0),
                 gib(v.memory),
                 probability(v.probability_of_fitting).into(),
                 fits,
@@ -153,9 +155,9 @@ impl Recompute {
         document.table(Table {
             columns: vec![
                 Column::words("policy"),
-                Column::words("recomputed").expendable(1),
+                Column::prose("recomputed"),
                 Column::numbers("step"),
-                Column::numbers("vs. full"),
+                Column::numbers("step vs. full").expendable(1),
                 Column::numbers("memory, GiB"),
                 Column::numbers("probability").expendable(2),
                 Column::words("fits"),

@@ -122,7 +122,7 @@ impl Answered {
         let bullets = self.measure_next.iter().map(|measure| {
             Cell::new(
                 format!(
-                    "layout {}: {:.2} times afterwards; pass --step \"{}=SECONDS\"",
+                    "layout {} would narrow it to {:.2} times: pass --step \"{}=SECONDS\"",
                     measure.rank, measure.width_afterwards, measure.layout
                 ),
                 Tone::Plain,
@@ -133,17 +133,14 @@ impl Answered {
 
     fn head(&self, document: &mut Document) {
         let counters = &self.counters;
-        let searched = format!(
-            "{} ({} impossible)",
-            counted_as(counters.enumerated, "strategy", "strategies"),
-            counted_as(counters.invalid, "combination is", "combinations are")
-        );
+        let searched = counted_as(counters.enumerated, "strategy", "strategies");
         let fitting = format!("with a fit probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
             let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };
             document.spans(vec![
                 Cell::new(verdict, Tone::Bad),
-                format!(": of {searched}, none {fitting}").into(),
+                format!(": of {}, none {fitting}", counted_as(counters.enumerated, "strategy", "strategies"))
+                    .into(),
             ]);
             return;
         };
@@ -189,19 +186,10 @@ impl Answered {
             "Step times within {band} of the fastest are a tie: they differ by less than the model error (68% of measured pairs). Ties are ordered by simplicity, then time; benchmark the first few."
         ));
         if let Some(fastest) = &self.fastest {
-            let lag = fastest
-                .ranked
-                .costlier
-                .filter(|_| self.objective == Objective::Dollars)
-                .unwrap_or(fastest.ranked.behind);
             let odd = objections(&fastest.ranked);
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
-                format!(
-                    "layout with the shortest predicted time ({:+.1}%; {why}): {}",
-                    unsigned_zero(lag * 100.0, 0.05),
-                    fastest.short_layout
-                ),
+                format!("layout with the shortest predicted time ({why}): {}", fastest.short_layout),
                 Tone::Faint,
             ));
         }
@@ -252,7 +240,11 @@ impl Answered {
             Column::numbers("memory").expendable(3),
             Column::numbers("fits"),
             Column::numbers("$/T tokens").expendable(5),
-            Column::words("against best"),
+            Column::words(match self.objective {
+                Objective::Time if self.is_by_family => "against fastest",
+                Objective::Dollars if self.is_by_family => "against cheapest",
+                _ => "against best",
+            }),
             Column::prose("layout"),
         ]);
         let rows = self.rows().map(|shown| self.row(shown, has_interval)).collect();
@@ -306,14 +298,23 @@ impl Answered {
         cells
     }
 
+    /// Time (or cost) over that of the first row, less 1.
+    fn lag(&self, ranked: &Ranked) -> f64 {
+        let by_cost = self.objective == Objective::Dollars && self.pareto.is_none();
+        ranked.costlier.filter(|_| by_cost).unwrap_or(ranked.behind)
+    }
+
+    /// Difference from the fastest layout, which is also the reference of ties, and is not always the first row.
     fn against(&self, ranked: &Ranked) -> Cell {
         let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
         let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };
-        let by_cost =
-            ranked.costlier.filter(|_| self.objective == Objective::Dollars && self.pareto.is_none());
-        let lag = format!("{:+.1}%", unsigned_zero(by_cost.unwrap_or(ranked.behind) * 100.0, 0.05));
+        let fastest = self.fastest.as_ref().map_or(0.0, |fastest| self.lag(&fastest.ranked));
+        let lag = (1.0 + self.lag(ranked)) / (1.0 + fastest) - 1.0;
+        let lag = format!("{:+.1}%", unsigned_zero(lag * 100.0, 0.05));
         match () {
-            () if ranked.rank == 1 => Cell::new(format!("best{near_limit}"), Tone::Good),
+            () if ranked.rank == 1 && self.fastest.is_none() => {
+                Cell::new(format!("best{near_limit}"), Tone::Good)
+            }
             () if self.pareto.is_none() && ranked.candidate.tied_with_best => {
                 Cell::new(format!("{lag}, tie{near_limit}"), Tone::Doubtful)
             }

@@ -48,7 +48,9 @@ impl Answer for Answered {
         }
         if let Some(command) = &self.command {
             document.next_step(format!("`{command}`"));
-        } else {
+        } else if self.sized.verdict.is_no {
+            document.next_step("try other sizes with `--gpus`, a later `--deadline` or a larger `--budget`");
+        } else if self.goal().is_empty() {
             document.next_step("`--deadline TIME` or `--budget DOLLARS` selects a size");
         }
         document
@@ -182,16 +184,16 @@ impl Answered {
         let has_goal = self.sized.goal.deadline.is_some() || self.sized.goal.budget.is_some();
         let mut columns = vec![
             Column::numbers("GPUs"),
-            Column::numbers("machines").expendable(7),
+            Column::numbers("machines").expendable(9),
             Column::numbers("step time"),
-            Column::numbers("MFU").expendable(2),
-            Column::numbers("efficiency"),
+            Column::numbers("MFU").expendable(6),
+            Column::numbers("efficiency").expendable(2),
             Column::numbers("added").expendable(4),
             Column::numbers("days"),
             Column::numbers("rent"),
             Column::numbers("$/day saved").expendable(5),
             Column::numbers("days/GPU").expendable(8),
-            Column::prose("layout").expendable(9),
+            Column::prose("layout").expendable(1),
         ];
         if has_goal {
             columns.insert(8, Column::words("goal"));
@@ -248,10 +250,17 @@ impl Answered {
         }
         document.paragraph(Cell::new(
             format!(
-                "efficiency: per-GPU throughput vs. the smallest cluster; added: of the added GPUs only, efficient from {worth} on (--worth)"
+                "efficiency: per-GPU throughput vs. the smallest cluster; added: of the GPUs added to the next smaller size of the upper hull \
+                 of throughput ({}), efficient from {worth} on (--worth); $/day saved: relative to the same size",
+                self.hull()
             ),
             Tone::Faint,
         ));
+        if let Some(row) = self.sized.rows.iter().find(|row| row.bill.rent.is_none()) {
+            let text =
+                format!("no rent: {} has no price; set it with --price-per-device-hour", row.accelerator);
+            document.paragraph(Cell::new(text, Tone::Doubtful));
+        }
         let tokens = human::count((self.global_batch * self.sequence_length) as f64);
         let batch = if self.own_batches && !self.growing_batch {
             format!(
@@ -276,6 +285,13 @@ impl Answered {
                 Tone::Faint,
             ));
         }
+    }
+
+    /// The sizes that others are compared with.
+    fn hull(&self) -> String {
+        let sizes: std::collections::BTreeSet<u64> =
+            self.sized.rows.iter().filter(|row| row.on_hull).map(|row| row.devices).collect();
+        sizes.into_iter().map(human::whole).collect::<Vec<_>>().join(", ")
     }
 
     /// Sizes that take as long as a smaller one of the same machines.

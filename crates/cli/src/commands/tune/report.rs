@@ -146,7 +146,7 @@ impl Answer for Tuned {
         document.paragraph(format!("kept: {}; all other settings are tuned", self.kept.join(", ")).as_str());
         if !self.structural_keys.is_empty() {
             let text = format!(
-                "also kept, because they rarely help: {}; `--free {}` includes them",
+                "not tuned by default: {}; `--free {}` includes them",
                 self.structural_keys.iter().map(|key| what(key)).collect::<Vec<_>>().join(", "),
                 self.structural_keys.join(",")
             );
@@ -315,19 +315,26 @@ impl Tuned {
     }
 
     /// Result without another layout, by the fit of the current one.
-    fn none_fits(&self) -> &'static str {
-        if self.is_at_risk() { "no layout fits" } else { "no other layout fits" }
+    pub(super) fn none_fits(&self) -> String {
+        match (self.is_at_risk(), self.pinned.as_slice()) {
+            (true, []) => "no layout fits".to_owned(),
+            (true, pinned) => format!("no layout fits with the flags, which fix {}", pinned.join(", ")),
+            (false, []) => "no other layout fits".to_owned(),
+            (false, pinned) => {
+                format!("no other layout: flags fix {}; the current layout fits", pinned.join(", "))
+            }
+        }
     }
 
     /// True if the current layout is less likely to fit than a search requires.
-    fn is_at_risk(&self) -> bool {
+    pub(super) fn is_at_risk(&self) -> bool {
         self.own.ranked.candidate.probability_of_fitting < self.fit_probability
     }
 
     fn verdict(&self, document: &mut Document) {
         let band = self.band() * 100.0;
         let Some(best) = self.rows.first() else {
-            document.paragraph(Cell::new(self.none_fits(), Tone::Doubtful));
+            document.paragraph(Cell::new(self.none_fits().as_str(), Tone::Doubtful));
             return;
         };
         // Rows within the model error are in order of simplicity, so the fastest may be below the first.
@@ -351,7 +358,7 @@ impl Tuned {
                 -faster.change * 100.0
             ),
             None => format!(
-                "layout {rank} is predicted to take {:.1}% less time (model error between layouts: {band:.0}%, 68% of pairs)",
+                "layout {rank} is predicted to take {:.1}% less time (two layouts differ by the prediction ±{band:.0}% in 68% of measured pairs)",
                 -faster.change * 100.0
             ),
         };
@@ -451,6 +458,10 @@ impl Tuned {
             (None, true) => {
                 "no unmeasured layout is expected to be faster than the best measured one".to_owned()
             }
+            (_, false) if self.rows.is_empty() && !self.pinned.is_empty() => {
+                format!("next: `--free {}` searches the settings that flags fix", self.pinned.join(","))
+            }
+            (None, false) => "next: `railwright whatif` estimates single changes; `railwright search` compares other numbers of GPUs".to_owned(),
             (Some(_), false) if self.rows.iter().any(|row| matches!(row.edited, Some(Ok(_)))) => format!(
                 "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
                  --measured variants/FILE=LOG ...`"

@@ -1,5 +1,6 @@
 //! The report of `whatif`: one table that compares, then each change with the parts that it changed.
 
+use crate::commands::stage_memory::probability;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::Rehearsed;
 use railwright_calculator::memory::Fit;
@@ -72,7 +73,14 @@ fn best(rehearsed: &Rehearsed) -> String {
         those.map(|(name, possible)| (*name, possible.difference.share)).min_by(|a, b| a.1.total_cmp(&b.1))
     };
     match (fastest(Fit::Fits), fastest(Fit::AtRisk)) {
-        (Some((name, share)), _) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
+        (Some((name, share)), _) if share < -answer.tie_band => {
+            format!("fastest: {name}, step time {}", signed(share))
+        }
+        (Some((name, share)), _) if share < -5e-4 => format!(
+            "no clear difference: {name} is predicted to change the step time by {}, within the model error of {} (68% of pairs)",
+            signed(share),
+            human::percent(answer.tie_band)
+        ),
         (Some(_), _) => "no change shortens the step".to_owned(),
         (None, Some((name, share))) => {
             format!("no change is sure to fit; {name} may, step time {}", signed(share))
@@ -120,7 +128,9 @@ fn row(name: Cell, run: &Summary, difference: Option<&Difference>) -> Vec<Cell> 
         Cell::number(human::bytes(run.memory), run.memory.get()),
         match run.fit {
             Fit::Fits => Cell::new("yes", Tone::Good),
-            Fit::AtRisk => Cell::new("at risk", Tone::Doubtful),
+            Fit::AtRisk => {
+                Cell::new(format!("at risk, {}", probability(run.probability_of_fitting)), Tone::Doubtful)
+            }
             Fit::DoesNotFit => Cell::new("no", Tone::Bad),
         },
         run.dollars_per_million_tokens
@@ -204,7 +214,10 @@ fn headline(possible: &Possible) -> String {
     }
     match after.fit {
         Fit::Fits => {}
-        Fit::AtRisk => words.push_str(", at risk"),
+        Fit::AtRisk => {
+            let likely = probability(after.probability_of_fitting);
+            let _ = write!(words, ", at risk: {likely} likely to fit");
+        }
         Fit::DoesNotFit => words.push_str(", which does not fit"),
     }
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
@@ -258,12 +271,11 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "{} pairs of measured runs differ only in the {}. Held out of the fit, their ratio has a median \
-                 error of {} and a 90th percentile of {}",
-                evidence.pairs,
-                evidence.what,
+                "expected error of this ratio: {} median, {} in nine of ten ({} held-out pairs that differ only in the {})",
                 human::percent(evidence.median),
-                human::percent(evidence.ninth)
+                human::percent(evidence.ninth),
+                human::whole(u64::from(evidence.pairs)),
+                evidence.what
             ),
             Tone::Faint,
         ));

@@ -3,9 +3,8 @@
 //! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
 //! own defaults apply to the others. Refuses to judge files that no reader reads alone.
 
-use super::super::stage_memory::fit_words;
-use crate::input;
-use railwright_answers::{ClosedForm, Estimated, Resolved, estimate, resolve};
+use crate::fits::fit_words;
+use crate::{ClosedForm, Estimated, Resolved, Texts, estimate, resolve};
 use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Context, Written, read_with};
 use railwright_spec::cluster::ClusterSpec;
@@ -33,8 +32,13 @@ const OF_THE_RUN: [&str; 12] = [
 ];
 
 /// How the written file differs from the run, in words; `None` where it does not, or where that is not known.
-pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option<String> {
-    let again = read_back(written, run, spec)?;
+pub fn difference_as_written(
+    written: &Written,
+    run: &Run,
+    spec: &RunSpec,
+    texts: &dyn Texts,
+) -> Option<String> {
+    let again = read_back(written, run, spec, texts)?;
     let planned =
         priced(Resolved { run: run.clone(), warnings: Vec::new(), chosen: Vec::new(), spec: spec.clone() })?;
     let again = priced(again)?;
@@ -60,12 +64,17 @@ pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option
     let time = |estimate: &Estimate| format!("{} per step", human::seconds(estimate.step_time));
     compare(time(&after), time(&before), (ratio - 1.0).abs() >= NOTABLE);
     let memory = |estimate: &Estimate| {
-        format!("{} ({})", human::bytes(estimate.memory.peak), fit_words(estimate.memory.fit).0)
+        format!("{} ({})", human::bytes(estimate.memory.peak), fit_words(estimate.memory.fit))
     };
     compare(memory(&after), memory(&before), after.memory.fit != before.memory.fit);
     let (written, planned) = (&after.plan.software, &before.plan.software);
     compare(format!("`{written}`"), format!("`{planned}`"), written != planned);
-    Some(format!("the file describes a different run: {}", differing.join(", ")))
+    let how = match ratio {
+        ratio if ratio >= 1.0 + NOTABLE => "is slower than",
+        ratio if ratio <= 1.0 - NOTABLE => "is faster than",
+        _ => "differs from",
+    };
+    Some(format!("the written file {how} the plan: {}", differing.join(", ")))
 }
 
 fn priced(resolved: Resolved) -> Option<Estimated> {
@@ -73,7 +82,7 @@ fn priced(resolved: Resolved) -> Option<Estimated> {
 }
 
 /// The run of the file, on the cluster of the other.
-fn read_back(written: &Written, run: &Run, spec: &RunSpec) -> Option<Resolved> {
+fn read_back(written: &Written, run: &Run, spec: &RunSpec, texts: &dyn Texts) -> Option<Resolved> {
     let file = written.files.first()?;
     let launch = read_with(&file.text, &file.name, &Context::default())?.ok()?;
     if launch.partial.is_some() {
@@ -106,5 +115,5 @@ fn read_back(written: &Written, run: &Run, spec: &RunSpec) -> Option<Resolved> {
     if again.model.layers.is_some() {
         again.model.name.get_or_insert_with(|| run.model.name.clone());
     }
-    resolve(again, &input::Disk).ok()
+    resolve(again, texts).ok()
 }
