@@ -15,7 +15,7 @@ export function sourceText(today: Date): string {
 export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''
-  const name = (text: string) => text.replaceAll(/upload:\d+\//g, '')
+  const name = (text: string) => text.replaceAll(/upload:[^/]+\//g, '')
   const run = Object.entries(runText.value)
     .map(([key, value]) => `${key} ${name(value)}`)
     .join(', ')

@@ -79,6 +79,6 @@ export function flagTitle(flag: string): string {
 
 /** A model's name: an uploaded file is called what the user called it, not by its place on the server. */
 export function nameOfModel(name: string, given: string | undefined): string {
-  const file = /^upload:\d+\/(.+)$/.exec(given ?? '')?.[1]
-  return /^upload:\d+$/.test(name) && file !== undefined ? file : name
+  const file = /^upload:[^/]+\/(.+)$/.exec(given ?? '')?.[1]
+  return /^upload:[^/]+$/.test(name) && file !== undefined ? file : name
 }

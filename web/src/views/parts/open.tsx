@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { playground } from '../../api/playground/marker'
+import { withoutHandle } from '../../api/uploads'
 import { volume } from '../../charts/format'
 import { change, go, openAfresh, own } from '../../state/location'
 import { copy } from '../../ui/clipboard'
@@ -259,7 +260,7 @@ export function Opened({
   commandLine: string
   children?: ComponentChildren
 }) {
-  const short = paths.map((path) => path.replace(/^upload:\d+\//, ''))
+  const short = paths.map(withoutHandle)
   const prefix = PREFIX[home]
   // The whole state of this view refers to the files that were open.
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
