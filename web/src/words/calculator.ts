@@ -5,7 +5,10 @@ import type { Part } from './part'
 export const layout = (value: Part) => `Layout: ${value}`
 export const perStepBefore = (value: Part, value2: Part) => `${value} per step, before ${value2}`
 export const undo = 'Undo'
-export const searchForTheFastestLayout = 'Search for the fastest layout that fits; batch, precision and prices stay'
+export const searchForTheFastestLayout =
+  'Search for the recommended layout: the simplest within the tie of the fastest that fits. Batch, precision and prices stay'
+export const thePresentLayoutStays = 'The present layout stays'
+export const itIsWithinTheTie = (value: Part, value2: Part) => `Its ${value} is within the tie of the best (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
 export const noLayoutFitsOnThese = 'No layout fits on these devices. Search lists changes that help.'
@@ -21,6 +24,10 @@ export const allOtherLayoutSettingsAuto = 'All other layout settings auto'
 export const noModule = 'no module'
 export const noLayer = 'no layer'
 export const layer = (layer: Part) => `layer ${layer}`
+
+// holding.ts
+export const theOtherSizesAreHeld = 'The other sizes keep the values of the plan'
+export const keptUntilReset = (list: Part) => `Kept: ${list}. Data parallelism stays auto; “reset” sets a size back.`
 
 // breakdown.tsx
 export const whereTheTimeGoes = 'Step breakdown'

@@ -142,7 +142,7 @@ export default function Search() {
                 />
                 <Winner answer={answer} onLoad={load} />
               </div>
-              {answer.by_family && asked && <Cards found={answer.candidates} question={asked} onPick={load} />}
+              {answer.by_family && asked && <Cards found={answer.candidates} fastest={answer.fastest} question={asked} onPick={load} />}
               {landscape}
               <WhyNotPanel scope={scope} />
               <Ranking found={answer.candidates} filter={scope.filter} pointed={pointed} onPoint={setPointed} onPick={load} />
