@@ -1,7 +1,7 @@
 // Opening files of a job: jobs in the server's folders, selected or dropped files, or a typed path. Responsible for: `PREFIX.path` and
 // `PREFIX.files` of the URL. The program reads the files.
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { playground } from '../../api/playground/marker'
 import { withoutHandle } from '../../api/uploads'
@@ -51,6 +51,8 @@ interface Props {
   readonly placeholder: string
 }
 
+let openedAlone = false
+
 export function Open({ home, title, text, placeholder }: Props) {
   const files = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
@@ -60,6 +62,13 @@ export function Open({ home, title, text, placeholder }: Props) {
   const known = jobs.some((job) => job.format !== '')
   const own = known ? jobs.filter((job) => viewOf(job) === home) : jobs
   const others = known ? jobs.filter((job) => viewOf(job) !== home) : []
+  // One job was served, and this is its view: there is nothing to choose. Once, so that Back leads here.
+  const single = !loading && !more && jobs.length === 1 ? own[0] : undefined
+  useEffect(() => {
+    if (!single || !known || openedAlone) return
+    openedAlone = true
+    openJob(single)
+  }, [single, known])
   return (
     <div class={`open-files${own.length > 0 ? ' with-jobs' : ''}`} aria-busy={loading}>
       <div class="open-head">
