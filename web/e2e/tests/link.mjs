@@ -56,11 +56,16 @@ async function reasons(browser, url) {
   const drop = (name, text) =>
     page.setInputFiles('.open-file input[type=file]', { name, mimeType: 'application/json', buffer: Buffer.from(text) })
   await drop('config.json', '{"model_type": "llama", "hidden_size": 40')
-  await page.waitForSelector('.toast:has-text("ends too early")')
+  await page.waitForSelector('.toast:has-text("ends too early"):has-text("config.json")')
   await drop('config.json', '{"model_type": "my_own", "hidden_size": 4096}')
   await page.waitForSelector('.toast:has-text("unknown model type")')
   await drop('run.toml', '[plan]\ntensor_paralel = 8\n')
   await page.waitForSelector('.toast:has-text("tensor_paralel")')
+  // An error inside a run file leaves the open run, and offers no button that a flag cannot mend.
+  await drop('run.toml', '[model]\nname = "llama-3-8b"\n[cluster]\npreset = "dgx-h100"\ndevices = 16\n[plan]\ntensor_paralel = 4\n')
+  await page.waitForSelector('.toast.refused:has-text("did you mean")')
+  check((await page.evaluate(() => location.hash)).includes('llama-3-8b'), 'a broken run file replaced the run')
+  check((await page.locator('.refused-banner').count()) === 0, 'the open run is marked as rejected')
   await view.shot('unreadable')
   await view.close()
 }

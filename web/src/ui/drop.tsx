@@ -28,7 +28,12 @@ export async function openFiles(files: readonly File[], meant: string | null = n
     await openByContent(uploads, meant)
   } catch (error) {
     const problem = error instanceof Refusal ? error.problems[0] : undefined
-    toast(problem?.message ?? String(error), { kind: 'refused', hint: problem?.hint ?? undefined })
+    const message = problem?.message ?? String(error)
+    const names = files.map((file) => file.name)
+    toast(names.some((name) => message.includes(name)) ? message : `${names[0]}: ${message}`, {
+      kind: 'refused',
+      hint: problem?.hint ?? undefined,
+    })
   } finally {
     busy.value = ''
   }

@@ -211,6 +211,8 @@ export const recomputeCoreAttention = 'recompute core attention'
 export const optimizerStatesOnTheHost = 'optimizer states on the host'
 export const microBatch2 = (value: Part) => `micro-batch ${value}`
 
+export const withRecompute = (value: Part) => `, with recompute ${value}`
+
 // replan.ts
 export const model2 = (value: Part) => `Model: ${value}`
 export const cluster2 = (value: Part) => `Cluster: ${value}`
@@ -300,6 +302,7 @@ export const commonChangesMakesItFit =
   'common changes makes it fit. “Best layout” on the left searches all layouts; more devices also help.'
 export const changesThatFit = 'Changes that fit'
 export const apply = 'Apply'
+export const layoutOnAuto = 'All layout settings on auto'
 export const step = '; step'
 export const againstThisPlan = 'vs. this plan'
 

@@ -1,7 +1,7 @@
 // The settings: model, cluster and plan as sliders, steppers and choices with the valid values listed by the program. Each setting is auto,
 // with its resolved value, or set by the user with a reset.
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/answers'
 import { report } from '../../api/report'
 import { withoutHandle } from '../../api/uploads'
@@ -230,6 +230,8 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
   const value = degreesOf(text, props.estimate)[props.name]
   const values = useMemo(() => numbersOf(props.valid, props.name), [props.valid, props.name])
   const blame = props.refused && lastSet.value.includes(props.name)
+  const plan = useRef(props.estimate)
+  plan.current = props.estimate
   // While one slider moves, the other steppers stay as they are.
   return useMemo(() => {
     const follows = hasReplicas ? { dp: undefined } : {}
@@ -244,12 +246,12 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         value={value}
         values={values}
         kept={kept}
-        onChange={(next, final) => hold({ [props.name]: String(next), ...follows }, props.estimate, final ? 'push' : 'replace')}
+        onChange={(next, final) => hold({ [props.name]: String(next), ...follows }, plan.current, final ? 'push' : 'replace')}
         blame={blame}
         disabled={report !== null}
       />
     )
-  }, [hasReplicas, own, kept, value, values, blame, props.estimate, props.label, props.about, props.wide, props.format])
+  }, [hasReplicas, own, kept, value, values, blame, props.label, props.about, props.wide, props.format])
 }
 
 function Section(props: { title: string; note?: string; children: ComponentChildren }) {

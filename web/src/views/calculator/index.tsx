@@ -8,7 +8,7 @@ import { type Live, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
-import { run, runB, runText, toArguments } from '../../state/run'
+import { planSummary, run, runB, runText, toArguments } from '../../state/run'
 import { type Valid, validOf, validWith, valuesQuestion } from '../../state/valid'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
 import { useLater } from '../../ui/later'
@@ -86,6 +86,11 @@ export default function Calculator() {
   ).value
   const valid = useMemo(() => validWith(validOf(values.answer), validOf(held.answer), HOLDING), [values.answer, held.answer])
   const catalogue = useCatalogue()
+  const plan = a.problems.length === 0 ? (a.answer?.plan_summary ?? '') : ''
+  useEffect(() => {
+    planSummary.value = plan
+    return () => (planSummary.value = '')
+  }, [plan])
   const [railOpen, setRailOpen] = useState(false)
   const two = runB.value !== null
   const shownB = two ? b.answer : null
