@@ -41,7 +41,10 @@ async function holds(browser, url) {
   // A held size that is set is the user's.
   await page.getByRole('button', { name: 'Tensor parallel: less' }).click()
   await view.settled()
-  check(!(await page.locator('.field:has-text("Tensor parallel")').first().innerText()).includes('kept'), 'a set size is still marked as held')
+  check(
+    !(await page.locator('.field:has-text("Tensor parallel")').first().innerText()).includes('kept'),
+    'a set size is still marked as held',
+  )
   await page.keyboard.press('Escape')
   await view.close()
 }
@@ -58,7 +61,10 @@ async function alive(browser, url, model, run) {
   await page.keyboard.press('Enter')
   await page.waitForSelector('.toast:has-text("The other sizes keep"), .headline .value')
   await view.settled()
-  check((await page.locator('.refused-banner').count()) === 0, `${model}: PP4 is rejected: ${await page.locator('.refused-banner').allInnerTexts()}`)
+  check(
+    (await page.locator('.refused-banner').count()) === 0,
+    `${model}: PP4 is rejected: ${await page.locator('.refused-banner').allInnerTexts()}`,
+  )
   check((await size(page, 'Pipeline stages').inputValue()) === '4', `${model}: PP4 was not taken`)
   await view.close()
 }
@@ -68,7 +74,10 @@ async function schedule(browser, url) {
   const { page } = view
   const chunks = page.getByLabel('Chunks per stage')
   await page.waitForFunction(() => Number(document.querySelector('.pipeline-switches input[type=number]')?.value) > 1)
-  const shown = await page.locator('.pipeline-switches select').first().evaluate((list) => list.selectedOptions[0].textContent)
+  const shown = await page
+    .locator('.pipeline-switches select')
+    .first()
+    .evaluate((list) => list.selectedOptions[0].textContent)
   check(shown === 'Interleaved 1F1B', `an interleaved plan is shown as ${shown}`)
   const count = Number(await chunks.inputValue())
   await chunks.fill('2')

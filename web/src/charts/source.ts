@@ -1,6 +1,6 @@
 // Source line of a saved chart: the run or the open files, and the date.
 import { location, own } from '../state/location'
-import { runText } from '../state/run'
+import { planSummary, runText } from '../state/run'
 import { views } from '../views/registry'
 import * as texts from '../words/charts'
 
@@ -19,5 +19,6 @@ export function subject(): string {
   const run = Object.entries(runText.value)
     .map(([key, value]) => `${key} ${name(value)}`)
     .join(', ')
-  return name(files) || run || texts.noRun
+  const plan = run && planSummary.value ? `${run}; ${planSummary.value}` : run
+  return name(files) || plan || texts.noRun
 }
