@@ -237,6 +237,13 @@ async function resets(browser, url) {
   await page.click('.toast button:has-text("Keep the plan")')
   await page.waitForFunction(() => location.hash.includes('tp=4') && location.hash.includes('pp=4'))
   await view.settled()
+  // Within the tie of the best nothing is gained: the plan stays.
+  const present = await hash()
+  await page.getByRole('button', { name: 'Best layout' }).click()
+  await page.waitForSelector('.toast:has-text("within the tie of the best")', { timeout: 120_000 })
+  check((await hash()) === present, `a layout within the tie was replaced: ${await hash()}`)
+  await page.evaluate(() => (location.hash = location.hash.replace('tp=4', 'tp=8').replace('pp=4', 'pp=8') + '&recompute=full'))
+  await view.settled()
   await page.getByRole('button', { name: 'Best layout' }).click()
   await page.waitForSelector('.toast:has-text("per step, before")', { timeout: 120_000 })
   const words = await page.locator('.toast:has-text("per step, before")').innerText()

@@ -7,6 +7,7 @@ export const perStepBefore = (value: Part, value2: Part) => `${value} per step, 
 export const undo = 'Undo'
 export const searchForTheFastestLayout =
   'Search for the recommended layout: the simplest within the tie of the fastest that fits. Batch, precision and prices stay'
+export const applyAnyway = 'Apply anyway'
 export const thePresentLayoutStays = 'The present layout stays'
 export const itIsWithinTheTie = (value: Part, value2: Part) => `Its ${value} is within the tie of the best (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`

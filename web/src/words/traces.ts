@@ -224,6 +224,8 @@ export const rankStep = (ranks: Part, steps: Part) => `rank ${ranks}, step ${ste
 export const theStep = 'the step'
 
 // ranks.tsx
+export const compute = 'Compute'
+export const mediansOverSteps = 'medians over steps, the slowest first; Enter opens the timeline'
 export const host = 'Host'
 export const waiting3 = 'Communication, waiting'
 export const forOtherRanksWithinCommunication = 'for other ranks, within communication'

@@ -41,7 +41,11 @@ export function BestLayout(props: { estimate: Estimate | null; ready: boolean })
     const was = props.estimate?.step_time
     const now = best.ranked.candidate.step_time
     if (props.estimate?.memory.fit === 'fits' && isTied(props.estimate.step_time, answer.answer.candidates)) {
-      toast(texts.thePresentLayoutStays, { hint: texts.itIsWithinTheTie(format.seconds(props.estimate.step_time), format.seconds(now)) })
+      const isFaster = now < props.estimate.step_time
+      toast(texts.thePresentLayoutStays, {
+        hint: texts.itIsWithinTheTie(format.seconds(props.estimate.step_time), format.seconds(now)),
+        ...(isFaster ? { action: { title: texts.applyAnyway, run: () => applyLayout(best.layout) } } : {}),
+      })
       return
     }
     applyLayout(best.layout)
