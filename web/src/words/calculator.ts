@@ -122,7 +122,7 @@ export const tokens2 = 'tokens'
 export const steps = 'steps'
 export const cost = 'Cost'
 export const at = 'at $'
-export const each = 'each'
+export const each = 'per device-h'
 export const noPriceKnown = 'unknown price'
 export const energy = 'Energy'
 export const ofPower = (value: Part) => `${value} of power`
