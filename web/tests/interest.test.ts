@@ -1,6 +1,6 @@
 // Ranks of interest and the grid of a job.
 import { describe, expect, it } from 'vitest'
-import { grid, interesting, ofRanks, width } from '../src/views/traces/interest'
+import { grid, interesting, ofRanks, rankRows, width } from '../src/views/traces/interest'
 
 const heat = {
   ranks: [0, 1, 2, 3, 4],
@@ -69,4 +69,37 @@ describe('the grid', () => {
     expect(found.of).toBe('ranks in order')
     expect(found.rows.flatMap((one) => one.ranks)).toEqual(ranks)
   })
+})
+
+it('ranks of a large job are rows, the slowest first', () => {
+  const heat = {
+    steps: ['1', '2'],
+    step_time_ns: [9, 9],
+    ranks: [0, 1, 2],
+    own_time_ns: [
+      [5, 5],
+      [8, 8],
+      [null, null],
+    ],
+    compute_ns: [
+      [4, 4],
+      [7, 7],
+      [null, null],
+    ],
+    waiting_ns: [
+      [3, 3],
+      [0, 0],
+      [null, null],
+    ],
+    waiting_caused_ns: [
+      [0, 0],
+      [3, 3],
+      [null, null],
+    ],
+  }
+  expect(rankRows(heat)).toEqual([
+    { rank: 1, values: [8, 7, 0, 3] },
+    { rank: 0, values: [5, 4, 3, 0] },
+    { rank: 2, values: [null, null, null, null] },
+  ])
 })

@@ -138,7 +138,7 @@ describe('names', () => {
   it('of settings and files are those of the page, not flags and places on the server', () => {
     expect(placeText({ file: '--pipeline-parallel' })).toBe('pipeline parallel')
     expect(placeText({ file: 'run.toml', line: 3, key: 'plan.tp' })).toBe('run.toml:3 plan.tp')
-    expect(nameOfModel('upload:1', 'upload:1/config.json')).toBe('config.json')
+    expect(nameOfModel('upload:44136fa355', 'upload:44136fa355/config.json')).toBe('config.json')
     expect(nameOfModel('llama-3-8b', 'llama-3-8b')).toBe('llama-3-8b')
   })
 })

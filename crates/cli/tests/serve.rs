@@ -475,8 +475,8 @@ fn the_interface_is_described_as_it_is() {
 fn an_interrupt_ends_it_in_good_order() {
     let mut server = Served::new(&[]);
     let path = server.upload("x.json", b"{}");
-    assert_eq!(path, "upload:1/x.json");
-    let ours = |at: &PathBuf| at.join("1/x.json").exists();
+    assert_eq!(path, "upload:44136fa355b3678a1146/x.json");
+    let ours = |at: &PathBuf| at.join("44136fa355b3678a1146/x.json").exists();
     let folders: Vec<PathBuf> = fs::read_dir(std::env::temp_dir())
         .expect("a folder")
         .flatten()

@@ -47,7 +47,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/api/v1/start", get(|State(app): Shared| look(app, Desk::start)))
         .route("/api/v1/traces", get(|State(app): Shared| look(app, Desk::traces)))
         .route("/api/v1/openapi.json", get(|State(app): Shared| async move { replies::bytes(StatusCode::OK, replies::JSON, app.desk.openapi()) }))
-        .route("/api/v1/uploads", post(upload))
+        .route("/api/v1/uploads", post(upload).get(|State(app): Shared| async move { app.uploads.present().await }))
         .route("/api/v1/jobs", post(start_job))
         .route("/api/v1/jobs/{job}", delete(|State(app): Shared, Path(job): Path<String>| async move { jobs::stop(&app, &job) }))
         .route("/api/v1/jobs/{job}/events", get(|State(app): Shared, Path(job): Path<String>| async move { jobs::events(&app, &job) }))

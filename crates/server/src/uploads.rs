@@ -1,6 +1,6 @@
 //! Files uploaded by the web UI: kept in a private temporary folder until the server ends.
 //!
-//! Responsible for: safe names, size limits, and removal. Independent of the content.
+//! Responsible for: names by content, safe names, size limits, and removal. Independent of the format.
 
 use crate::{Settings, replies};
 use axum::body::Body;
@@ -8,13 +8,17 @@ use axum::http::{Response, StatusCode};
 use http_body_util::BodyExt as _;
 use railwright_spec::problem::Problem;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 
-/// Suffix of an incomplete file; no upload has such a name.
+/// Prefix of an incomplete file; no upload has such a name.
 const PART: &str = ".part";
+/// Bytes of a digest in a handle: 80 bits, so that two different files never share one by accident.
+const DIGEST: usize = 10;
 /// Longest stored name in bytes.
 const LONGEST: usize = 120;
 
@@ -49,38 +53,49 @@ impl Uploads {
         &self.folder
     }
 
-    /// Stores a file.
+    /// Stores a file under its content, so that a link never means another file: the same content has the same handle on every server.
     pub(crate) async fn keep(&self, name: &str, body: Body, settings: &Settings) -> Response<Body> {
         let name = harmless(name);
-        let number = self.last.fetch_add(1, Ordering::SeqCst) + 1;
-        let folder = self.folder.join(number.to_string());
-        match self.store(&folder, &name, body, settings).await {
-            Ok(bytes) => {
-                let path = format!("upload:{number}/{name}");
+        match self.store(&name, body, settings).await {
+            Ok((digest, bytes)) => {
+                let path = format!("upload:{digest}/{name}");
                 let about = json!({ "path": path, "name": name, "bytes": bytes });
                 replies::value(StatusCode::CREATED, &about)
             }
-            Err((status, problem)) => {
-                let _ = tokio::fs::remove_dir_all(&folder).await;
-                replies::problem(status, problem)
+            Err((status, problem)) => replies::problem(status, problem),
+        }
+    }
+
+    /// Lists the handles of the stored files, so that a link to a file of another server is noticed.
+    pub(crate) async fn present(&self) -> Response<Body> {
+        let mut paths = Vec::new();
+        if let Ok(mut folders) = tokio::fs::read_dir(&self.folder).await {
+            while let Ok(Some(folder)) = folders.next_entry().await {
+                let Ok(mut files) = tokio::fs::read_dir(folder.path()).await else { continue };
+                while let Ok(Some(file)) = files.next_entry().await {
+                    let (digest, name) = (folder.file_name(), file.file_name());
+                    paths.push(format!("upload:{}/{}", digest.to_string_lossy(), name.to_string_lossy()));
+                }
             }
         }
+        paths.sort_unstable();
+        replies::value(StatusCode::OK, &json!({ "paths": paths }))
     }
 
     async fn store(
         &self,
-        folder: &Path,
         name: &str,
         mut body: Body,
         settings: &Settings,
-    ) -> Result<u64, (StatusCode, Problem)> {
+    ) -> Result<(String, u64), (StatusCode, Problem)> {
         let failed = |error: std::io::Error| {
             (StatusCode::INSUFFICIENT_STORAGE, Problem::new(format!("the file cannot be stored: {error}")))
         };
-        make_private(folder).map_err(failed)?;
-        let part = folder.join(PART);
+        let number = self.last.fetch_add(1, Ordering::SeqCst);
+        let part = self.folder.join(format!("{PART}-{number}"));
         let mut file = File::create_new(&part).await.map_err(failed)?;
-        let mut held = Held { uploads: self, folder, bytes: 0, kept: false };
+        let mut held = Held { uploads: self, part: &part, bytes: 0, kept: false };
+        let mut digest = Sha256::new();
         loop {
             let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
                 (StatusCode::REQUEST_TIMEOUT, Problem::new("the upload is incomplete: timeout"))
@@ -100,20 +115,40 @@ impl Uploads {
                 let hint = "pass larger files at the start: `railwright serve FOLDER`";
                 return Err((StatusCode::PAYLOAD_TOO_LARGE, problem.hint(hint)));
             }
+            digest.update(data);
             file.write_all(data).await.map_err(failed)?;
         }
         file.flush().await.map_err(failed)?;
-        // A question may arrive as soon as the name exists.
-        tokio::fs::rename(&part, folder.join(name)).await.map_err(failed)?;
-        held.kept = true;
-        Ok(held.bytes)
+        let digest = written(&digest.finalize()[..DIGEST]);
+        let folder = self.folder.join(&digest);
+        match make_private(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => {}
+        }
+        let place = folder.join(name);
+        // The same file again: the first copy stays, with its time stamp.
+        if !tokio::fs::try_exists(&place).await.map_err(failed)? {
+            // A question may arrive as soon as the name exists.
+            tokio::fs::rename(&part, place).await.map_err(failed)?;
+            held.kept = true;
+        }
+        Ok((digest, held.bytes))
     }
 }
 
-/// Reserved bytes and folder, released unless the file is kept, also if the client disconnects.
+/// Digest in hexadecimal digits.
+fn written(digest: &[u8]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Reserved bytes and incomplete file, released unless the file is kept, also if the client disconnects.
 struct Held<'a> {
     uploads: &'a Uploads,
-    folder: &'a Path,
+    part: &'a Path,
     bytes: u64,
     kept: bool,
 }
@@ -121,7 +156,7 @@ struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         if !self.kept {
-            let _ = std::fs::remove_dir_all(self.folder);
+            let _ = std::fs::remove_file(self.part);
             self.uploads.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         }
     }

@@ -140,10 +140,13 @@ fn uploads_are_kept_bounded_and_removed() {
     assert_eq!(kept.status, 201, "{}", kept.text());
     assert_eq!(
         kept.json(),
-        serde_json::json!({ "path": "upload:1/config.json", "name": "config.json", "bytes": 8 })
+        serde_json::json!({ "path": "upload:f9d86028c6e0d64e2251/config.json", "name": "config.json", "bytes": 8 })
     );
     let folder = server.desk.uploads.lock().expect("a lock").clone();
-    assert_eq!(std::fs::read_to_string(folder.join("1/config.json")).expect("kept"), "{\"a\": 1}");
+    assert_eq!(
+        std::fs::read_to_string(folder.join("f9d86028c6e0d64e2251/config.json")).expect("kept"),
+        "{\"a\": 1}"
+    );
     let head = server.head("POST", "/api/v1/uploads?name=big");
     let declared = server.raw(format!("{head}Content-Length: 999999999999\r\n\r\n").as_bytes());
     assert_eq!(declared.status, 413);
@@ -151,7 +154,8 @@ fn uploads_are_kept_bounded_and_removed() {
     let chunked =
         server.raw(format!("{head}Transfer-Encoding: chunked\r\n\r\n{}", chunk.repeat(20)).as_bytes());
     assert_eq!(chunked.status, 413);
-    assert!(!folder.join("2/big").exists() && !folder.join("3/big").exists(), "what was refused was kept");
+    let files = || std::fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(files(), 1, "a rejected file was kept");
     // An incomplete file is neither kept nor counted.
     for _ in 0..4 {
         let mut stream = server.connect();
@@ -162,12 +166,35 @@ fn uploads_are_kept_bounded_and_removed() {
     }
     let most = "z".repeat(1 << 20);
     soon("the room that broken uploads took", || server.post("/api/v1/uploads?name=a", &most).status == 201);
-    soon("the removal of broken uploads", || std::fs::read_dir(&folder).expect("a folder").count() == 2);
+    soon("the removal of broken uploads", || files() == 2);
     let both = server.post("/api/v1/uploads?name=b", &most);
     assert_eq!(both.status, 413, "all of them together are bounded");
     server.is_well();
     server.stop();
     assert!(!folder.exists(), "the folder stayed");
+}
+
+#[test]
+fn a_handle_means_one_content() {
+    let of = |server: &mut Running, body: &str| {
+        let kept = server.post("/api/v1/uploads?name=config.json", body);
+        assert_eq!(kept.status, 201, "{}", kept.text());
+        kept.json()["path"].as_str().expect("a path").to_owned()
+    };
+    let mut first = Running::with(small());
+    let mut second = Running::with(small());
+    let one = of(&mut first, "{\"layers\": 1}");
+    let other = of(&mut second, "{\"layers\": 2}");
+    assert_ne!(one, other, "a link of the first server would mean another model on the second");
+    assert_eq!(of(&mut second, "{\"layers\": 1}"), one);
+    let present = |server: &Running| server.get("/api/v1/uploads").json()["paths"].clone();
+    assert_eq!(present(&first), serde_json::json!([one]));
+    assert_eq!(present(&second).as_array().map(Vec::len), Some(2));
+    // The same file again takes no further space.
+    let large = "z".repeat(400_000);
+    let handles: Vec<String> = (0..8).map(|_| of(&mut first, &large)).collect();
+    assert!(handles.iter().all(|one| *one == handles[0]), "{handles:?}");
+    first.is_well();
 }
 
 #[test]

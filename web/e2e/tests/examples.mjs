@@ -1,9 +1,12 @@
 // Every view of files opens its example without any file of one's own, and shows what the example is of.
-import { check, openPage, pictures } from '../harness.mjs'
+import { join } from 'node:path'
+import { check, openPage, pictures, repository, startServer } from '../harness.mjs'
 
-export const serve = ['fixtures/memory_snapshot']
+const SNAPSHOT = join(repository, 'fixtures/memory_snapshot')
+export const serve = [SNAPSHOT, join(repository, 'fixtures/traces/logs')]
 
-export default async ({ browser, url }) => {
+export default async ({ browser, url, binary }) => {
+  await single(browser, binary)
   for (const [home, ready] of [
     ['traces', 'text=rank 2 is a straggler'],
     ['log', 'text=typical iteration'],
@@ -19,8 +22,19 @@ export default async ({ browser, url }) => {
   await pictures({
     browser,
     url,
-    fragment: '#/snapshot?y.path=fixtures/memory_snapshot/training.pickle',
+    fragment: `#/snapshot?y.path=${encodeURIComponent(join(SNAPSHOT, 'training.pickle'))}`,
     name: 'snapshot',
     ready: ({ page }) => page.waitForSelector('text=Allocation sites'),
   })
+}
+
+/** The only served job opens without a click, and Back leads to the list. */
+async function single(browser, binary) {
+  const server = await startServer(binary, [SNAPSHOT])
+  const view = await openPage(browser, server.url, { fragment: '#/snapshot' })
+  await view.page.waitForSelector('text=Allocation sites', { timeout: 60_000 })
+  await view.page.goBack()
+  await view.page.waitForSelector('text=Open an example')
+  await view.close()
+  await server.stop()
 }

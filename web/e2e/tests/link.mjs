@@ -4,11 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check, openPage, startServer } from '../harness.mjs'
 
+/** Two models of one file name. */
+const config = (layers) =>
+  JSON.stringify({
+    model_type: 'llama',
+    hidden_size: 4096,
+    intermediate_size: 14336,
+    num_attention_heads: 32,
+    num_hidden_layers: layers,
+    vocab_size: 32000,
+  })
+
 const STATE = '#/calculator?model=llama-3-8b&cluster=dgx-h100&gpus=16&tp=2&b.on=1&b.tp=4&c.stage=0'
 
 export default async ({ browser, url, binary }) => {
   await joins(browser, url)
   await reasons(browser, url)
+  await foreign(browser, url, binary)
   if (process.env.RAILWRIGHT_PAGE !== 'disk') await survives(browser, binary)
 }
 
@@ -44,13 +56,46 @@ async function reasons(browser, url) {
   const drop = (name, text) =>
     page.setInputFiles('.open-file input[type=file]', { name, mimeType: 'application/json', buffer: Buffer.from(text) })
   await drop('config.json', '{"model_type": "llama", "hidden_size": 40')
-  await page.waitForSelector('.toast:has-text("ends too early")')
+  await page.waitForSelector('.toast:has-text("ends too early"):has-text("config.json")')
   await drop('config.json', '{"model_type": "my_own", "hidden_size": 4096}')
   await page.waitForSelector('.toast:has-text("unknown model type")')
   await drop('run.toml', '[plan]\ntensor_paralel = 8\n')
   await page.waitForSelector('.toast:has-text("tensor_paralel")')
+  // An error inside a run file leaves the open run, and offers no button that a flag cannot mend.
+  await drop('run.toml', '[model]\nname = "llama-3-8b"\n[cluster]\npreset = "dgx-h100"\ndevices = 16\n[plan]\ntensor_paralel = 4\n')
+  await page.waitForSelector('.toast.refused:has-text("did you mean")')
+  check((await page.evaluate(() => location.hash)).includes('llama-3-8b'), 'a broken run file replaced the run')
+  check((await page.locator('.refused-banner').count()) === 0, 'the open run is marked as rejected')
   await view.shot('unreadable')
   await view.close()
+}
+
+/** A link to a dropped file finds the same content, never another file of that name. */
+async function foreign(browser, url, binary) {
+  const at = (layers) => ({ name: 'config.json', mimeType: 'application/json', buffer: Buffer.from(config(layers)) })
+  const start = '#/calculator?model=llama-3-8b&cluster=dgx-h100&gpus=16'
+  const first = await openPage(browser, url, { fragment: start })
+  await first.page.waitForSelector('.headline .value')
+  await first.page.setInputFiles('.open-file input[type=file]', at(20))
+  await first.page.waitForFunction(() => /model=upload:/.test(decodeURIComponent(location.hash)))
+  const link = await first.page.evaluate(() => location.hash)
+  await first.close()
+  const other = await startServer(binary)
+  const second = await openPage(browser, other.url, { fragment: start })
+  const { page } = second
+  await page.waitForSelector('.headline .value')
+  await page.setInputFiles('.open-file input[type=file]', at(30))
+  await page.waitForSelector('.rail:has-text("30 layers")')
+  await page.evaluate((to) => (location.hash = to), link)
+  await page.waitForSelector('.missing-files:has-text("config.json")')
+  await second.shot('missing-file')
+  check((await page.locator('.first:not(.outdated) .headline .value').count()) === 0, 'another model is shown for that of the link')
+  await page.setInputFiles('.missing-files input[type=file]', at(20))
+  await page.waitForSelector('.rail:has-text("20 layers")')
+  check((await page.evaluate(() => location.hash)) === link, 'the state of the link is lost')
+  check((await page.locator('.missing-files').count()) === 0, 'the file is there')
+  await second.close()
+  await other.stop()
 }
 
 /** The same port and token file: the same address. */

@@ -93,6 +93,16 @@ export default async ({ browser, url }) => {
   await page.fill('#traces-sql', 'SELEKT 1')
   await page.keyboard.press('Control+Enter')
   await page.waitForSelector('[role=alert]', { timeout: 60_000 })
+  await page.waitForSelector('section[aria-label=Answer].stale:has-text("of the previous query")')
+  // A part under its title, and one that does not exist.
+  await page.evaluate((hash) => (location.hash = hash), at('sql').slice(1))
+  await page.waitForSelector('#traces-sql')
+  await page.evaluate((hash) => (location.hash = hash), at('nowhere').slice(1))
+  await page.waitForSelector('text=names the part “nowhere”')
+  // A cost that several findings contain is marked, and the sum has it once.
+  await page.waitForSelector('.traces-cost:has-text("is also in other findings")')
+  check(/findings together: at most .* per step/.test(await page.locator('.traces-joint').innerText()), 'the joint cost is not shown')
+  check((await page.locator('.traces-head').innerText()).includes('limited by'), 'the limiting parts are not shown')
   await view.close()
   for (const tab of ['overview', 'timeline', 'ranks', 'origins', 'communication', 'stragglers', 'query']) {
     await pictures({

@@ -1,6 +1,6 @@
 // Source line of a saved chart: the run or the open files, and the date.
 import { location, own } from '../state/location'
-import { runText } from '../state/run'
+import { planSummary, runText } from '../state/run'
 import { views } from '../views/registry'
 import * as texts from '../words/charts'
 
@@ -15,9 +15,10 @@ export function sourceText(today: Date): string {
 export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''
-  const name = (text: string) => text.replaceAll(/upload:\d+\//g, '')
+  const name = (text: string) => text.replaceAll(/upload:[^/]+\//g, '')
   const run = Object.entries(runText.value)
     .map(([key, value]) => `${key} ${name(value)}`)
     .join(', ')
-  return name(files) || run || texts.noRun
+  const plan = run && planSummary.value ? `${run}; ${planSummary.value}` : run
+  return name(files) || plan || texts.noRun
 }

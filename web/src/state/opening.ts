@@ -44,12 +44,12 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   if (uploads.length > 1 || meant === 'traces') return open('traces', 't', paths)
   if (LOG.test(first.name)) {
     const detected = await answer<Detected>('detect', { file: first.path })
-    if ((detected && takeRun(first, detected)) || (await logged(first))) return
+    if ((detected && (await takeRun(first, detected))) || (await logged(first))) return
     throw unknown(first, 1)
   }
   if (TRACE.test(first.name) || (/\.json$/i.test(first.name) && first.bytes > LARGE)) return open('traces', 't', paths)
   const detected = await answer<Detected>('detect', { file: first.path })
-  if (detected && takeRun(first, detected)) return
+  if (detected && (await takeRun(first, detected))) return
   if (detected?.records) {
     const home = viewOf({ format: detected.records })
     return open(home, home.charAt(0), paths)
@@ -77,11 +77,15 @@ function takeModel(file: Upload): void {
 }
 
 /** Opens a launch file or a run file as the run. */
-function takeRun(file: Upload, detected: Detected): boolean {
+async function takeRun(file: Upload, detected: Detected): Promise<boolean> {
   const seen = detected.seen[0]
   const { cluster } = runText.value
   const alsoLog = LOG.test(file.name) ? { action: { title: texts.stepTimesOfThisLog, run: () => open('log', 'l', [file.path]) } } : {}
   if (seen?.format === 'run-file') {
+    // An error in the file can only be mended there: the open run stays.
+    const { refusal } = await asked('estimate', { run: file.path })
+    const inFile = refusal?.problems.some((one) => typeof one.place === 'object' && (one.place?.line ?? null) !== null)
+    if (refusal && inFile) throw refusal
     replaceRun({ run: file.path }, 'calculator')
     toast(texts.aRunFile(file.name), { hint: seen.why })
     return true

@@ -1,6 +1,6 @@
 // The run common to all views: the parameters of the URL without prefix as arguments of a command, and scenario B as the run with its
 // overrides. Independent of the meaning of arguments.
-import { computed } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { Arguments, Value } from '../api/ask'
 import { location } from './location'
 import { ofPrefix, type Parameters } from './fragment'
@@ -53,6 +53,9 @@ export const runText = computed<Parameters>(() => normalise(ofPrefix(location.va
 
 /** Parameters of scenario B as text. */
 export const runTextB = computed<Parameters>(() => applyOverrides(runText.value, overrides.value))
+
+/** Layout of the newest answer for the run, for the titles of saved charts; empty without one. */
+export const planSummary = signal('')
 
 /** Run as arguments of `estimate`, `memory`, `timeline`, ... */
 export const run = computed<Arguments>(() => toArguments(runText.value))

@@ -21,6 +21,12 @@ export function validOf(answer: Pick<ValidValues, 'values'> | null): Valid {
   return answer ? new Map(answer.values.flatMap((one) => (one.flag === null ? [] : [[one.flag, one.values] as const]))) : NONE
 }
 
+/** Valid values with those of some flags from another answer, where that has any. */
+export function validWith(valid: Valid, other: Valid, flags: readonly string[]): Valid {
+  const replaced = flags.flatMap((flag) => (other.has(flag) ? [[flag, other.get(flag) ?? []] as const] : []))
+  return replaced.length === 0 ? valid : new Map([...valid, ...replaced])
+}
+
 /** Valid numbers of a setting, ascending; empty if the program lists none. */
 export function numbersOf(valid: Valid, flag: string): readonly number[] {
   return (valid.get(flag) ?? []).map(Number).sort((a, b) => a - b)

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Refusal } from '../api/ask'
 import { report } from '../api/report'
-import { type Upload, upload } from '../api/uploads'
+import { type Upload, missing, upload } from '../api/uploads'
 import { openByContent } from '../state/opening'
 import { toast } from '../state/toasts'
 import * as texts from '../words/ui'
@@ -16,16 +16,24 @@ const busy = signal('')
 export async function openFiles(files: readonly File[], meant: string | null = null): Promise<void> {
   if (files.length === 0) return
   try {
+    const awaited = new Set(missing.value)
     const uploads: Upload[] = []
     for (const file of files) {
       busy.value = texts.reading(file.name)
       uploads.push(await upload(file))
     }
+    // A file that the link refers to belongs to the open state, which then has all it needs.
+    if (uploads.every((one) => awaited.has(one.path))) return
     busy.value = texts.detectingTheFormat
     await openByContent(uploads, meant)
   } catch (error) {
     const problem = error instanceof Refusal ? error.problems[0] : undefined
-    toast(problem?.message ?? String(error), { kind: 'refused', hint: problem?.hint ?? undefined })
+    const message = problem?.message ?? String(error)
+    const names = files.map((file) => file.name)
+    toast(names.some((name) => message.includes(name)) ? message : `${names[0]}: ${message}`, {
+      kind: 'refused',
+      hint: problem?.hint ?? undefined,
+    })
   } finally {
     busy.value = ''
   }

@@ -7,13 +7,15 @@ interface Common {
   readonly label: string
   readonly about?: string
   readonly own?: boolean
+  /** True if the value was the program's, and is held because another setting changed. */
+  readonly kept?: boolean | undefined
   /** Resets the setting to auto; without it the setting cannot be auto. */
   readonly onAuto?: (() => void) | undefined
   readonly disabled?: boolean
 }
 
 /** Label of a field with the origin of its value: `auto`, or set by the user with a reset to auto. */
-export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'onAuto' | 'disabled'> & { id: string }) {
+export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'kept' | 'onAuto' | 'disabled'> & { id: string }) {
   return (
     <span class="label">
       <label for={props.id} title={props.about} class={props.own ? '' : 'muted'}>
@@ -22,15 +24,22 @@ export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'onAuto' |
       {props.onAuto &&
         !props.disabled &&
         (props.own ? (
-          <button
-            type="button"
-            class="to-auto"
-            title={texts.setBackToAuto(props.label.toLowerCase())}
-            aria-label={texts.resetToAuto(props.label)}
-            onClick={props.onAuto}
-          >
-            {texts.reset}
-          </button>
+          <>
+            {props.kept && (
+              <span class="is-auto" title={texts.heldAtTheProgramsValue}>
+                {texts.kept}
+              </span>
+            )}
+            <button
+              type="button"
+              class="to-auto"
+              title={texts.setBackToAuto(props.label.toLowerCase())}
+              aria-label={texts.resetToAuto(props.label)}
+              onClick={props.onAuto}
+            >
+              {texts.reset}
+            </button>
+          </>
         ) : (
           <span class="is-auto" title={texts.chosenByTheProgramChange}>
             {texts.auto}

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { lost } from '../api/ask'
 import { playground } from '../api/playground/marker'
 import { report } from '../api/report'
+import { handlesIn } from '../api/uploads'
 import { location, open } from '../state/location'
 import { stateIn } from '../state/fragment'
 import { copy } from './clipboard'
@@ -12,8 +13,8 @@ import * as texts from '../words/ui'
 /** State as text: the fragment of the URL. */
 const state = () => window.location.hash || '#/'
 
-/** Uploaded files belong to their server, so links to them work only there. */
-const hasUploads = () => Object.values(location.value.parameters).some((value) => value.includes('upload:'))
+/** Uploaded files belong to their server: elsewhere a link finds only the same content. */
+const hasUploads = () => handlesIn(location.value.parameters).length > 0
 
 export function LinkDialog(props: { close: () => void }) {
   const [problem, setProblem] = useState('')

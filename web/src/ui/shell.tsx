@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { lost } from '../api/ask'
 import { playground } from '../api/playground/marker'
 import { report } from '../api/report'
+import { arrived } from '../api/uploads'
 import { useKeys } from '../state/keys'
 import { go, repeated, view } from '../state/location'
 import { chooseTheme, theme } from '../state/theme'
@@ -12,6 +13,7 @@ import { type View, views } from '../views/registry'
 import { DropAnywhere } from './drop'
 import { KeyOverlay } from './key-overlay'
 import { LinkDialog, Lost } from './link'
+import { MissingFiles } from './missing-files'
 import { ReportDialog } from './report-dialog'
 import { ReportHead } from './report-head'
 import { Empty, Loading } from './states'
@@ -121,9 +123,10 @@ export function Shell() {
           {open?.title ?? texts.unknownView}
         </h1>
         <Lost />
+        <MissingFiles />
         <ReportHead />
         <RepeatedSettings />
-        {open ? <Opened key={open.id} view={open} /> : <Unknown />}
+        {open ? <Opened key={`${open.id} ${arrived.value}`} view={open} /> : <Unknown />}
         {/* In the landmark of the numbers it explains: a screen reader finds it there. */}
         <WhyBox />
       </main>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Place, Problem } from '../api/ask'
 import { report } from '../api/report'
+import { withoutHandle } from '../api/uploads'
 import { placeOfCommand } from '../state/commands'
 import { go } from '../state/location'
 import { withUnits, withoutFlags } from '../state/program-text'
@@ -94,8 +95,9 @@ export function placeText(place: Place | string | null | undefined): string {
   if (!place) return ''
   if (typeof place === 'string') return place
   // A flag of the command line is a setting here.
-  const file = place.file?.replace(/^--(?=[a-z])/, '')
-  const named = file === place.file ? file : file?.replaceAll('-', ' ')
+  const path = place.file == null ? undefined : withoutHandle(place.file)
+  const file = path?.replace(/^--(?=[a-z])/, '')
+  const named = file === path ? file : file?.replaceAll('-', ' ')
   const where = [named ?? place.origin, place.line, place.column].filter((part) => part !== undefined && part !== null).join(':')
   // A positional argument is in capitals.
   return [/^[A-Z]+$/.test(where) ? where.toLowerCase() : where, place.key ?? place.flag].filter(Boolean).join(' ')

@@ -14,6 +14,8 @@ interface Props {
   readonly values: readonly number[]
   /** True if set by the user, not by default. */
   readonly own?: boolean
+  /** True if the value was the program's, and is held because another setting changed. */
+  readonly kept?: boolean | undefined
   /** Resets the setting to auto. */
   readonly onAuto?: (() => void) | undefined
   readonly format?: (value: number) => string
@@ -45,7 +47,15 @@ export function Stepper(props: Props) {
   const most = values.at(-1)
   return (
     <div class={`field ${valid || !props.blame ? '' : 'refused'}`}>
-      <Label id={id} label={props.label} about={props.about} own={props.own} onAuto={props.onAuto} disabled={props.disabled} />
+      <Label
+        id={id}
+        label={props.label}
+        about={props.about}
+        own={props.own}
+        kept={props.kept}
+        onAuto={props.onAuto}
+        disabled={props.disabled}
+      />
       <span class="control">
         <span class={`stepper ${props.wide ? 'wide' : ''}`}>
           <button

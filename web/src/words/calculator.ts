@@ -5,7 +5,11 @@ import type { Part } from './part'
 export const layout = (value: Part) => `Layout: ${value}`
 export const perStepBefore = (value: Part, value2: Part) => `${value} per step, before ${value2}`
 export const undo = 'Undo'
-export const searchForTheFastestLayout = 'Search for the fastest layout that fits; batch, precision and prices stay'
+export const searchForTheFastestLayout =
+  'Search for the recommended layout: the simplest within the tie of the fastest that fits. Batch, precision and prices stay'
+export const applyAnyway = 'Apply anyway'
+export const thePresentLayoutStays = 'The present layout stays'
+export const itIsWithinTheTie = (value: Part, value2: Part) => `Its ${value} is within the tie of the best (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
 export const noLayoutFitsOnThese = 'No layout fits on these devices. Search lists changes that help.'
@@ -21,6 +25,10 @@ export const allOtherLayoutSettingsAuto = 'All other layout settings auto'
 export const noModule = 'no module'
 export const noLayer = 'no layer'
 export const layer = (layer: Part) => `layer ${layer}`
+
+// holding.ts
+export const theOtherSizesAreHeld = 'The other sizes keep the values of the plan'
+export const keptUntilReset = (list: Part) => `Kept: ${list}. Data parallelism stays auto; “reset” sets a size back.`
 
 // breakdown.tsx
 export const whereTheTimeGoes = 'Step breakdown'
@@ -114,7 +122,7 @@ export const tokens2 = 'tokens'
 export const steps = 'steps'
 export const cost = 'Cost'
 export const at = 'at $'
-export const each = 'each'
+export const each = 'per device-h'
 export const noPriceKnown = 'unknown price'
 export const energy = 'Energy'
 export const ofPower = (value: Part) => `${value} of power`
@@ -203,6 +211,8 @@ export const fullRecompute = 'full recompute'
 export const recomputeCoreAttention = 'recompute core attention'
 export const optimizerStatesOnTheHost = 'optimizer states on the host'
 export const microBatch2 = (value: Part) => `micro-batch ${value}`
+
+export const withRecompute = (value: Part) => `, with recompute ${value}`
 
 // replan.ts
 export const model2 = (value: Part) => `Model: ${value}`
@@ -293,6 +303,7 @@ export const commonChangesMakesItFit =
   'common changes makes it fit. “Best layout” on the left searches all layouts; more devices also help.'
 export const changesThatFit = 'Changes that fit'
 export const apply = 'Apply'
+export const layoutOnAuto = 'All layout settings on auto'
 export const step = '; step'
 export const againstThisPlan = 'vs. this plan'
 

@@ -428,5 +428,5 @@ export const byEachRank = (sentPerRank: Part) => `${sentPerRank} by each rank`
 export const staysInDomains = 'Within domains'
 export const domainsOf2 = (ceil: Part, domain: Part) => `${ceil} domains of ${domain}`
 export const silentPairs = 'Pairs without traffic'
-export const exchangeNoBytes = 'have no traffic'
+export const exchangeNoBytes = 'of all pairs'
 export const bytesByDimension = 'Bytes by dimension'

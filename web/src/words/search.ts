@@ -14,7 +14,7 @@ export const load = 'Load'
 export const otherLayoutsOfThisFamily = 'Other layouts of this family'
 export const searching = 'Searching…'
 export const yourLayout = 'Your layout'
-export const againstTheBest = 'vs. the best'
+export const againstTheBest = 'vs. the recommended'
 export const perDevice = 'per device'
 
 // family.ts
@@ -75,7 +75,8 @@ export const nearestMisses = 'Closest layouts'
 export const lacks = 'lacks'
 
 // family.ts
-export const simplestOfTheTie = 'simplest of the tie'
+export const recommended = 'recommended'
+export const recommendedAndFastest = 'recommended, fastest'
 export const fastest = 'fastest'
 
 // plot.tsx
@@ -98,7 +99,8 @@ export const strategy = 'Strategy'
 export const on = 'On'
 export const step = 'Step'
 export const behind = 'Behind'
-export const timePerTokenOverThe = 'Time per token relative to the best; ties are within the model error between layouts: benchmark them'
+export const timePerTokenOverThe =
+  'Time per token relative to the recommended layout; ties are within the model error between layouts: benchmark them'
 export const tie = 'tie'
 export const modelFlopUtilisation = 'Model FLOP utilization'
 export const memory = 'Memory'
@@ -153,7 +155,7 @@ export const anotherStrategy = 'Another strategy'
 export const theCalculatorsLayout = 'The calculator’s layout'
 export const explain = 'Explain'
 export const wasNotEvaluatedTheSearch = 'was not evaluated: the search was stopped.'
-export const isTheBestLayout = 'is the best layout.'
+export const isTheBestLayout = 'is the recommended layout.'
 export const isNotAValidLayout = 'is not a valid layout.'
 export const doesNotFit = 'does not fit'
 export const stage = ': stage'
@@ -165,14 +167,15 @@ export const withinTheModelErrorOfTwo = ', within the model error between two la
 export const is = 'is'
 export const slower = 'slower'
 export const itsStepTakes = 'Its step time is'
-export const againstTheBest3 = 'Vs. the best'
+export const againstTheBest3 = 'Vs. the recommended'
 export const timeLostAndGainedBy = 'time lost and gained by part'
-export const againstTheBest2 = (named: Part) => `${named} against the best`
+export const againstTheBest2 = (named: Part) => `${named} against the recommended`
 export const secondsPerStep = 'seconds per step'
 
 // winner.tsx
-export const bestStrategy = 'Best strategy'
-export const best = 'Best'
+export const bestStrategy = 'Recommended layout'
+export const best = 'Recommended'
+export const theSimplestWithinTheTie = 'Recommended: the simplest layout within the tie of the fastest.'
 export const toInOfRuns = (low: Part, high: Part, coverage: Part) => `${coverage} interval ${low} to ${high}`
 export const tokensS = (tokensPerSecond: Part) => `${tokensPerSecond} tokens/s`
 export const fitsWith2 = (probabilityOfFitting: Part) => `fits with ${probabilityOfFitting}`

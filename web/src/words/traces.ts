@@ -163,6 +163,11 @@ export const mostExpensiveFirst = 'most expensive first'
 export const noFindingCostsMoreThan = 'No finding exceeds the noise.'
 export const more = (value: Part) => `${value} more`
 export const costs = 'costs'
+export const alsoInOtherFindings = (cost: Part) => `${cost} of this cost is also in other findings`
+export const allTogether = (findings: Part, cost: Part, share: Part) =>
+  `All ${findings} findings together: at most ${cost} per step (${share})`
+export const overlapsAreExcluded = (cost: Part) => `; overlaps of ${cost} are excluded`
+export const limitedBy = 'limited by'
 export const perStep3 = 'per step'
 export const perDay = 'per day'
 export const showOnTheTimeline = 'Show on the timeline'
@@ -190,7 +195,10 @@ export const oneSelectCtrlEnterRuns = 'One SELECT; Ctrl+Enter runs it'
 export const run = 'Run'
 export const saveAsCsv = 'Save as CSV'
 export const tables = 'Tables'
+export const thereIsNoTab = (tab: Part) => `The link names the part “${tab}”, which does not exist. The overview is shown.`
 export const answer = 'Answer'
+export const ofThePreviousQuery = 'of the previous query'
+export const theRowsBelowBelongTo = 'The rows below belong to the previous query.'
 export const rows2 = 'rows'
 export const andMoreAddALimit = 'and more; add LIMIT or WHERE'
 export const aClickShowsARow = '; a click shows a row on the timeline'
@@ -216,6 +224,8 @@ export const rankStep = (ranks: Part, steps: Part) => `rank ${ranks}, step ${ste
 export const theStep = 'the step'
 
 // ranks.tsx
+export const compute = 'Compute'
+export const mediansOverSteps = 'medians over steps, the slowest first; Enter opens the timeline'
 export const host = 'Host'
 export const waiting3 = 'Communication, waiting'
 export const forOtherRanksWithinCommunication = 'for other ranks, within communication'

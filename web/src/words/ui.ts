@@ -23,6 +23,8 @@ export const resetToAuto = (label: Part) => `reset ${label} to auto`
 export const reset = 'reset'
 export const chosenByTheProgramChange = 'Default; change it to set your own value'
 export const auto = 'auto'
+export const kept = 'kept'
+export const heldAtTheProgramsValue = 'Value of the plan before, held because another size was set'
 
 // key-overlay.tsx
 export const keys = 'Keys'
@@ -33,9 +35,9 @@ export const copyLink = 'Copy link'
 export const aLinkOpensThisState = 'A link opens this state on every machine. A state opens in every web UI of Railwright.'
 export const aLinkWorksOnThis = 'A link works on this machine while the server runs, and after a restart with the same'
 export const aStateWorksInEvery = '. A state opens in every web UI.'
-export const droppedFilesAreNotPart = 'Dropped files are not part of a link:'
-export const theyStayInThisTab = 'they stay in this tab.'
-export const theServerDeletesThemWhen = 'the server deletes them when it ends.'
+export const droppedFilesAreNotPart = 'Dropped files are not part of a link, only a digest of their content.'
+export const theyStayInThisTab = 'They stay in this tab. Where the link is opened, the page asks for the same file.'
+export const theServerDeletesThemWhen = 'The server deletes them when it ends. Elsewhere the page asks for the same file.'
 export const openALinkOrState = 'Open a link or state'
 export const calculatorModel = '#/calculator?model=…'
 export const open = 'Open'
@@ -49,6 +51,13 @@ export const thisPageContinuesOtherwiseCopy = 'this page continues; otherwise co
 export const link = 'Link'
 export const copyState = 'Copy state'
 export const tryAgain = 'Try again'
+
+// missing-files.tsx
+export const thisLinkRefersTo = 'This link refers to'
+export const whichIsNotPartOfIt = ', which is not part of it. Add the file with the same content, or drop it on this page.'
+export const addTheFile = 'Add the file'
+export const otherContent = (name: Part) => `${name} is not the file of the link: its content differs`
+export const theNameIsTheSame = 'Only the name is the same.'
 
 // report-dialog.tsx
 export const theServerAnswered = (status: Part) => `the server answered ${status}`

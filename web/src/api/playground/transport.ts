@@ -28,7 +28,9 @@ async function load(address: string): Promise<WebAssembly.Module> {
 /** Response of the server's API for a URL. */
 export async function respond(path: string, init: RequestInit): Promise<Response> {
   const [name = '', query] = path.split('?')
-  if (name === 'uploads') return Response.json(keep(new URLSearchParams(query).get('name') ?? '', init.body as Blob), { status: 201 })
+  if (name === 'uploads' && init.method !== 'POST')
+    return Response.json({ paths: [...uploads.keys()].map((path) => path.replace('uploads/', 'upload:')) })
+  if (name === 'uploads') return Response.json(await keep(new URLSearchParams(query).get('name') ?? '', init.body as Blob), { status: 201 })
   if (name === 'traces') return Response.json({ jobs: [], more: false })
   if (name === 'start') return response(await warmUp().run({ question: null, files: new Map() }))
   const body = JSON.parse(String(init.body ?? '{}')) as Omit<Question, 'command'>
@@ -66,10 +68,11 @@ function broken(error: unknown): Reply {
   return { about: { status: 500, media: 'application/json' }, body }
 }
 
-/** Stores a file under a unique path, with a sanitized name. */
-function keep(name: string, file: Blob): { path: string; name: string; bytes: number } {
+/** Stores a file under its content, as the server does, with a sanitized name. */
+async function keep(name: string, file: Blob): Promise<{ path: string; name: string; bytes: number }> {
   const plain = name.replace(/[^\p{L}\p{N}.+=_-]/gu, '_').replace(/^[.-]+/, '') || 'file'
-  const path = `${uploads.size + 1}/${plain}`
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer())).subarray(0, 10)
+  const path = `${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}/${plain}`
   uploads.set(`uploads/${path}`, file)
   return { path: `upload:${path}`, name: plain, bytes: file.size }
 }

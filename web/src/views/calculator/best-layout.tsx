@@ -1,4 +1,5 @@
-// "Best layout": applies the first layout of a search for the current run to the controls. All other settings are kept.
+// "Best layout": applies the recommended layout of a search for the current run to the controls, if it gains time beyond the tie. All other
+// settings are kept.
 import { useEffect } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import * as format from '../../charts/format'
@@ -8,6 +9,7 @@ import { Problems } from '../../ui/states'
 import { LongJob } from '../parts/long-job'
 import { LAYOUT, fromFlags, withoutLayout } from '../parts/strategy'
 import type { SearchAnswer } from '../search/answer'
+import { isTied } from '../search/family'
 import { edited, set } from './scenarios'
 import * as texts from '../../words/calculator'
 
@@ -20,9 +22,12 @@ export function applyLayout(flags: string): void {
   set({ ...none, ...fromFlags(flags) })
 }
 
+/** Rows of the search: those within the tie show its width. */
+const ROWS = 20
+
 function start(): void {
   waiting = true
-  search.start({ ...toArguments(withoutLayout(edited.value)), top: 1 }, true)
+  search.start({ ...toArguments(withoutLayout(edited.value)), top: ROWS }, true)
 }
 
 export function BestLayout(props: { estimate: Estimate | null; ready: boolean }) {
@@ -35,6 +40,14 @@ export function BestLayout(props: { estimate: Estimate | null; ready: boolean })
     const before = Object.fromEntries(LAYOUT.map((key) => [key, edited.value[key]]))
     const was = props.estimate?.step_time
     const now = best.ranked.candidate.step_time
+    if (props.estimate?.memory.fit === 'fits' && isTied(props.estimate.step_time, answer.answer.candidates)) {
+      const isFaster = now < props.estimate.step_time
+      toast(texts.thePresentLayoutStays, {
+        hint: texts.itIsWithinTheTie(format.seconds(props.estimate.step_time), format.seconds(now)),
+        ...(isFaster ? { action: { title: texts.applyAnyway, run: () => applyLayout(best.layout) } } : {}),
+      })
+      return
+    }
     applyLayout(best.layout)
     toast(texts.layout(best.ranked.plan_summary.split(',')[0]), {
       hint: was === undefined ? format.seconds(now) : texts.perStepBefore(format.seconds(now), format.seconds(was)),

@@ -1,9 +1,10 @@
 // The settings: model, cluster and plan as sliders, steppers and choices with the valid values listed by the program. Each setting is auto,
 // with its resolved value, or set by the user with a reset.
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/answers'
 import { report } from '../../api/report'
+import { withoutHandle } from '../../api/uploads'
 import * as format from '../../charts/format'
 import { type Valid, numbersOf } from '../../state/valid'
 import { Combobox, type Option } from '../../ui/combobox'
@@ -12,9 +13,10 @@ import { Choice, Switch, TextField } from '../../ui/fields'
 import { Stepper } from '../../ui/stepper'
 import { BestLayout } from './best-layout'
 import { ASSUMED, type Degrees, degreesOf } from './facts'
+import { hold, ofSchedule } from './holding'
 import { OtherSettings } from './other-settings'
 import { choose } from './replan'
-import { edited, lastSet, set } from './scenarios'
+import { edited, heldKeys, lastSet, set } from './scenarios'
 import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
 import * as texts from '../../words/calculator'
 
@@ -116,6 +118,7 @@ function Plan(props: Props) {
           label={texts.unevenStages}
           about={texts.spreadLayersUnevenlyIfThey}
           own={own('uneven-stages')}
+          kept={heldKeys.value.includes('uneven-stages')}
           onAuto={auto('uneven-stages', 'layers-per-stage')}
           value={isUneven}
           onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })}
@@ -138,9 +141,7 @@ function Plan(props: Props) {
           options={choices('schedule', SCHEDULES)
             .filter(([name]) => name === '1f1b' || now.pp > 1)
             .map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)}
-          onChange={(schedule) =>
-            set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })
-          }
+          onChange={(schedule) => hold(ofSchedule(schedule, text.vp), estimate)}
         />
       </Section>
       <Section title={texts.batch} note={estimate ? texts.microBatches(format.count(estimate.throughput.micro_batches)) : ''}>
@@ -156,7 +157,7 @@ function Plan(props: Props) {
           onAuto={auto('sharding')}
           value={text.sharding ?? shardingText(plan.sharding)}
           options={choices('sharding', SHARDINGS)}
-          onChange={(sharding) => set({ sharding })}
+          onChange={(sharding) => hold({ sharding }, estimate)}
         />
         <Choice
           label={texts.recompute}
@@ -225,9 +226,12 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
   // The data-parallel size follows: one set for other devices would contradict them.
   const hasReplicas = text.dp !== undefined && text.dp !== ''
   const own = text[props.name] !== undefined
+  const kept = heldKeys.value.includes(props.name)
   const value = degreesOf(text, props.estimate)[props.name]
   const values = useMemo(() => numbersOf(props.valid, props.name), [props.valid, props.name])
   const blame = props.refused && lastSet.value.includes(props.name)
+  const plan = useRef(props.estimate)
+  plan.current = props.estimate
   // While one slider moves, the other steppers stay as they are.
   return useMemo(() => {
     const follows = hasReplicas ? { dp: undefined } : {}
@@ -241,12 +245,13 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         onAuto={() => set({ [props.name]: undefined, ...follows })}
         value={value}
         values={values}
-        onChange={(next, final) => set({ [props.name]: String(next), ...follows }, final ? 'push' : 'replace')}
+        kept={kept}
+        onChange={(next, final) => hold({ [props.name]: String(next), ...follows }, plan.current, final ? 'push' : 'replace')}
         blame={blame}
         disabled={report !== null}
       />
     )
-  }, [hasReplicas, own, value, values, blame, props.label, props.about, props.wide, props.format])
+  }, [hasReplicas, own, kept, value, values, blame, props.label, props.about, props.wide, props.format])
 }
 
 function Section(props: { title: string; note?: string; children: ComponentChildren }) {
@@ -275,7 +280,7 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
   const alias = props.models.find((model) => model.aliases.includes(props.value))?.name
   const known = alias ?? props.value
   if (known && !options.some((option) => option.value === known))
-    options.unshift({ value: known, title: known.replace(/^upload:\d+\//, ''), note: props.name, group: 'yours' })
+    options.unshift({ value: known, title: withoutHandle(known), note: props.name, group: 'yours' })
   return (
     <div class="model-picker">
       <Combobox

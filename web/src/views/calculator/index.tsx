@@ -8,8 +8,8 @@ import { type Live, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
-import { run, runB, runText } from '../../state/run'
-import { type Valid, validOf, valuesQuestion } from '../../state/valid'
+import { planSummary, run, runB, runText, toArguments } from '../../state/run'
+import { type Valid, validOf, validWith, valuesQuestion } from '../../state/valid'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
 import { useLater } from '../../ui/later'
 import { Breakdown } from './breakdown'
@@ -17,11 +17,12 @@ import { Blame } from './blame'
 import { Controls } from './controls'
 import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
+import { HOLDING, heldPlan } from './holding'
 import { MemoryInside, MemoryOverTime } from './memory-inside'
 import { MemoryStages, chosenStage } from './memory-stages'
 import { NearRuns } from './near'
 import { Notes } from './notes'
-import { editing, kept, set } from './scenarios'
+import { edited, editing, kept, set } from './scenarios'
 import { suggestions } from './suggestions'
 import { CommunicationTable, StageTable } from './tables'
 import { Toolbar } from './toolbar'
@@ -62,8 +63,9 @@ function memoryQuestion(values: Arguments | null): Arguments | null {
 
 export default function Calculator() {
   useEffect(() => void begin(), [])
-  const a = useFollow<Estimate>('estimate', () => complete(run.value)).value
-  const b = useFollow<Estimate>('estimate', () => complete(runB.value)).value
+  const ofA = useFollow<Estimate>('estimate', () => complete(run.value))
+  const ofB = useFollow<Estimate>('estimate', () => complete(runB.value))
+  const [a, b] = [ofA.value, ofB.value]
   const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value), REST).value
   const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value), REST).value
   const values = useFollow<ValidValues>(
@@ -71,8 +73,24 @@ export default function Calculator() {
     () => (report ? null : valuesQuestion(editing.value === 'b' ? runB.value : run.value)),
     REST,
   ).value
-  const valid = useMemo(() => validOf(values.answer), [values.answer])
+  // A size that is set holds the others of an auto plan: its values are those valid with the plan that is shown.
+  const held = useFollow<ValidValues>(
+    'values',
+    () => {
+      const isB = editing.value === 'b'
+      const plan = heldPlan(edited.value, (isB ? ofB : ofA).value.answer)
+      const free = report || Object.keys(plan).length === 0
+      return free ? null : valuesQuestion({ ...(isB ? runB.value : run.value), ...toArguments(plan) })
+    },
+    REST,
+  ).value
+  const valid = useMemo(() => validWith(validOf(values.answer), validOf(held.answer), HOLDING), [values.answer, held.answer])
   const catalogue = useCatalogue()
+  const plan = a.problems.length === 0 ? (a.answer?.plan_summary ?? '') : ''
+  useEffect(() => {
+    planSummary.value = plan
+    return () => (planSummary.value = '')
+  }, [plan])
   const [railOpen, setRailOpen] = useState(false)
   const two = runB.value !== null
   const shownB = two ? b.answer : null

@@ -49,7 +49,7 @@ export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: bo
       rows={() => ({
         columns: ['scenario', 'stage', 'kind', 'bytes'],
         rows: both.flatMap(({ letter, estimate }) =>
-          estimate.memory.stages.flatMap((stage) => stage.kinds.map((one) => [letter, stage.stage, one.kind, one.bytes])),
+          estimate.memory.stages.flatMap((stage) => stage.kinds.map((one) => [letter, stage.stage, one.kind, Math.round(one.bytes)])),
         ),
       })}
     >

@@ -75,11 +75,10 @@ export function nameOf(change: string): string {
   return words.join(' + ')
 }
 
-/** Changes with which the run fits, fastest first. If a pair results in the same settings as a single change, only the single one is kept.
- * */
+/** Changes with which the run fits, fastest first. Of changes with the same result, only the one with the fewest settings is kept. */
 export function remedies(changes: readonly Change[]): Remedy[] {
   const found: Remedy[] = []
-  for (const { name, outcome } of changes) {
+  for (const { name, outcome, moved } of changes) {
     if (outcome.outcome !== 'possible' || outcome.after.fit === 'does_not_fit') continue
     const settings = Object.fromEntries(
       name.split(',').map((part) => {
@@ -87,8 +86,11 @@ export function remedies(changes: readonly Change[]): Remedy[] {
         return [flagOf(key), value]
       }),
     )
+    // A change may need a recompute that the program chose: it is part of the offer, and of its name.
+    const recompute = moved.find((one) => one.key === 'plan.recompute')?.after
+    const also = recompute && settings.recompute === undefined && recompute !== 'none' ? texts.withRecompute(recompute) : ''
     found.push({
-      name: nameOf(name),
+      name: `${nameOf(name)}${also}`,
       settings,
       fit: outcome.after.fit,
       stepTime: outcome.after.step_time,
@@ -97,7 +99,9 @@ export function remedies(changes: readonly Change[]): Remedy[] {
     })
   }
   const rank = (one: Remedy) => (one.fit === 'fits' ? 0 : 1)
-  return found.sort(
+  const sorted = found.sort(
     (a, b) => rank(a) - rank(b) || a.stepTime - b.stepTime || Object.keys(a.settings).length - Object.keys(b.settings).length,
   )
+  const same = (a: Remedy, b: Remedy) => a.fit === b.fit && a.stepTime === b.stepTime && a.memory === b.memory
+  return sorted.filter((one, at) => !sorted.slice(0, at).some((other) => same(one, other)))
 }

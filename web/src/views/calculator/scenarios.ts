@@ -21,11 +21,20 @@ export const kept = computed(() => own('c'))
 /** Settings changed last. Only these are marked as invalid, because the others follow from them. */
 export const lastSet = signal<readonly string[]>([])
 
-/** Sets arguments of the edited scenario; `undefined` resets to auto. */
-export function set(values: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
-  lastSet.value = Object.keys(values)
+/** Settings that keep a value of the program's plan, because another one was set. */
+export const heldKeys = computed<readonly string[]>(() => kept.value.held?.split(',') ?? [])
+
+/** Sets arguments of the edited scenario; `undefined` resets to auto. `held`: those that keep a value of the program's plan. */
+export function set(
+  values: Readonly<Record<string, string | undefined>>,
+  history: 'push' | 'replace' = 'push',
+  held: readonly string[] = [],
+): void {
+  lastSet.value = Object.keys(values).filter((key) => !held.includes(key))
+  const stillHeld = [...heldKeys.value.filter((key) => !(key in values)), ...held]
+  const mark = { 'c.held': stillHeld.length > 0 ? stillHeld.join(',') : undefined }
   if (editing.value === 'a') {
-    change(values, history)
+    change({ ...values, ...mark }, history)
     return
   }
   const base = runText.value
@@ -33,7 +42,7 @@ export function set(values: Readonly<Record<string, string | undefined>>, histor
     const same = (value ?? '') === (base[key] ?? '')
     return [`b.${key}`, same ? undefined : value === undefined ? '-' : value] as const
   })
-  change({ ...Object.fromEntries(changes), 'b.on': '1' }, history)
+  change({ ...Object.fromEntries(changes), 'b.on': '1', ...mark }, history)
 }
 
 /** Opens scenario B as a copy of A. */

@@ -21,6 +21,8 @@ export function suggestions(problem: Problem): Offer[] {
   })
   // Another number of GPUs is another job, so the other remedies precede it.
   offers.sort((one, other) => Number('gpus' in one.values) - Number('gpus' in other.values))
+  // An unknown key is in a file, which the web UI does not write: the hint has its nearest names.
+  if (/\bunknown key\b/.test(problem.message)) return offers
   const flag = flagAt(problem)
   // Nearest names, one button each.
   const meant = /did you mean ([^?]+)\?/.exec(problem.hint ?? '')?.[1] ?? ''

@@ -34,10 +34,22 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
       align: 'right',
       about: texts.ranksAndTheScaleUp,
       value: ({ one }) => one.ranks,
-      cell: ({ one }) => (one.domains > 1 ? texts.over2(one.ranks, one.domains) : one.ranks),
+      cell: (pair) => ofBoth(pair, two, (one) => (one.domains > 1 ? texts.over2(one.ranks, one.domains) : String(one.ranks))),
     },
-    { key: 'bytes', title: texts.bytes, align: 'right', value: ({ one }) => one.bytes, cell: ({ one }) => format.volume(one.bytes) },
-    { key: 'count', title: texts.times, align: 'right', value: ({ one }) => one.count, cell: ({ one }) => format.count(one.count) },
+    {
+      key: 'bytes',
+      title: texts.bytes,
+      align: 'right',
+      value: ({ one }) => one.bytes,
+      cell: (pair) => ofBoth(pair, two, (one) => format.volume(one.bytes)),
+    },
+    {
+      key: 'count',
+      title: texts.times,
+      align: 'right',
+      value: ({ one }) => one.count,
+      cell: (pair) => ofBoth(pair, two, (one) => format.count(one.count)),
+    },
     {
       key: 'time',
       title: two ? texts.timeA : texts.time,
@@ -115,6 +127,13 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
       )}
     </div>
   )
+}
+
+/** A value of both scenarios: once if they agree, else `A → B`; a dash where the collective is absent. */
+export function ofBoth({ a, b, one }: Pair, two: boolean, text: (one: Communication) => string): string {
+  if (!two) return text(one)
+  const [ofA, ofB] = [a ? text(a) : '–', b ? text(b) : '–']
+  return ofA === ofB ? ofA : `${ofA} → ${ofB}`
 }
 
 function exposed(one: Communication | null): string {

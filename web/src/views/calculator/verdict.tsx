@@ -9,8 +9,10 @@ import * as format from '../../charts/format'
 import { words } from '../../charts/colours'
 import type { Valid } from '../../state/valid'
 import { FIT } from '../parts/fit'
+import { LAYOUT } from '../parts/strategy'
 import type { WhatIf } from '../whatif/answer'
-import { candidates, remedies } from './remedies'
+import { hold } from './holding'
+import { type Remedy as Offered, candidates, remedies } from './remedies'
 import { set } from './scenarios'
 import * as texts from '../../words/calculator'
 
@@ -55,6 +57,9 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
   const change = useMemo(() => candidates(props.estimate, props.valid), [props.estimate, props.valid])
   const question = Object.fromEntries(Object.entries(props.question).filter(([key]) => !NOT_TAKEN.includes(key)))
   const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null)
+  // The whole layout on auto, if a part of it is set.
+  const laid = Object.keys(props.question).filter((key) => (LAYOUT as readonly string[]).includes(key))
+  const plan = useAnswer<Estimate>('estimate', laid.length > 0 ? withoutKeys(props.question, laid) : null)
   if (!live.answer)
     return live.loading ? (
       <p class="muted small" role="status">
@@ -62,7 +67,8 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
       </p>
     ) : null
   const found = remedies(live.answer.alone)
-  if (found.length === 0)
+  const auto = plan.answer && plan.answer.memory.fit !== 'does_not_fit' ? plan.answer : null
+  if (found.length === 0 && !auto)
     return (
       <p class="small">
         {texts.noneOf} {change.length} {texts.commonChangesMakesItFit}
@@ -70,20 +76,39 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
     )
   return (
     <ul class="remedy-list" aria-label={texts.changesThatFit}>
+      {auto && (
+        <Remedy
+          name={texts.layoutOnAuto}
+          fit={auto.memory.fit}
+          memory={auto.memory.peak}
+          stepTime={auto.step_time}
+          share={auto.step_time / props.estimate.step_time - 1}
+          apply={() => set(Object.fromEntries(laid.map((key) => [key, undefined])))}
+        />
+      )}
       {found.slice(0, SHOWN).map((one) => (
-        <li key={one.name}>
-          <button type="button" class="button" onClick={() => set(one.settings)}>
-            {texts.apply}
-          </button>
-          <span>
-            <strong>{one.name}</strong>{' '}
-            <span class="muted">
-              {FIT[one.fit].words}, {format.bytes(one.memory)}
-              {texts.step} {format.seconds(one.stepTime)}, {format.relative(1 + one.share, 1)} {texts.againstThisPlan}
-            </span>
-          </span>
-        </li>
+        <Remedy key={one.name} {...one} apply={() => hold(one.settings, props.estimate)} />
       ))}
     </ul>
   )
 }
+
+function Remedy(props: Omit<Offered, 'settings' | 'fit'> & { fit: keyof typeof FIT; apply: () => void }) {
+  return (
+    <li>
+      <button type="button" class="button" onClick={props.apply}>
+        {texts.apply}
+      </button>
+      <span>
+        <strong>{props.name}</strong>{' '}
+        <span class="muted">
+          {FIT[props.fit].words}, {format.bytes(props.memory)}
+          {texts.step} {format.seconds(props.stepTime)}, {format.relative(1 + props.share, 1)} {texts.againstThisPlan}
+        </span>
+      </span>
+    </li>
+  )
+}
+
+const withoutKeys = (values: Arguments, keys: readonly string[]): Arguments =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)))

@@ -77,8 +77,14 @@ export function flagTitle(flag: string): string {
   )
 }
 
+/** Title of an answer that starts with the model's name. */
+export function titleOfRun(title: string, given: string | undefined): string {
+  const at = title.indexOf(', ')
+  return at < 0 ? title : `${nameOfModel(title.slice(0, at), given)}${title.slice(at)}`
+}
+
 /** A model's name: an uploaded file is called what the user called it, not by its place on the server. */
 export function nameOfModel(name: string, given: string | undefined): string {
-  const file = /^upload:\d+\/(.+)$/.exec(given ?? '')?.[1]
-  return /^upload:\d+$/.test(name) && file !== undefined ? file : name
+  const file = /^upload:[^/]+\/(.+)$/.exec(given ?? '')?.[1]
+  return /^upload:[^/]+$/.test(name) && file !== undefined ? file : name
 }

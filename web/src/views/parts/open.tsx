@@ -1,9 +1,10 @@
 // Opening files of a job: jobs in the server's folders, selected or dropped files, or a typed path. Responsible for: `PREFIX.path` and
 // `PREFIX.files` of the URL. The program reads the files.
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { playground } from '../../api/playground/marker'
+import { withoutHandle } from '../../api/uploads'
 import { volume } from '../../charts/format'
 import { change, go, openAfresh, own } from '../../state/location'
 import { copy } from '../../ui/clipboard'
@@ -50,6 +51,8 @@ interface Props {
   readonly placeholder: string
 }
 
+let openedAlone = false
+
 export function Open({ home, title, text, placeholder }: Props) {
   const files = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
@@ -59,6 +62,13 @@ export function Open({ home, title, text, placeholder }: Props) {
   const known = jobs.some((job) => job.format !== '')
   const own = known ? jobs.filter((job) => viewOf(job) === home) : jobs
   const others = known ? jobs.filter((job) => viewOf(job) !== home) : []
+  // One job was served, and this is its view: there is nothing to choose. Once, so that Back leads here.
+  const single = !loading && !more && jobs.length === 1 ? own[0] : undefined
+  useEffect(() => {
+    if (!single || !known || openedAlone) return
+    openedAlone = true
+    openJob(single)
+  }, [single, known])
   return (
     <div class={`open-files${own.length > 0 ? ' with-jobs' : ''}`} aria-busy={loading}>
       <div class="open-head">
@@ -259,7 +269,7 @@ export function Opened({
   commandLine: string
   children?: ComponentChildren
 }) {
-  const short = paths.map((path) => path.replace(/^upload:\d+\//, ''))
+  const short = paths.map(withoutHandle)
   const prefix = PREFIX[home]
   // The whole state of this view refers to the files that were open.
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))

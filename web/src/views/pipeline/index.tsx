@@ -3,6 +3,8 @@
 import { useMemo } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { change, own } from '../../state/location'
+import type { Estimate } from '../../api/answers'
+import { useAnswer } from '../../api/live'
 import { report } from '../../api/report'
 import { run } from '../../state/run'
 import { Timeline } from '../../timeline/Timeline'
@@ -38,6 +40,7 @@ export default function View() {
     .map((job) => job.paths[0]!)
   const hasRun = values.model !== undefined || values.run !== undefined || values.launch !== undefined
   const question = hasRun ? { ...values, detail: detail ?? 'automatic' } : null
+  const estimate = useAnswer<Estimate>('estimate', hasRun && !report ? values : null).answer
   const modelled = useColumns('timeline', question)
   const measured = useColumns('pipeline', trace ? { paths: trace.split('\n'), ...(step ? { step } : {}) } : null)
   const columns = useMemo(() => {
@@ -65,7 +68,7 @@ export default function View() {
   }
   return (
     <div class="pipeline-view" aria-busy={loading}>
-      <Switches hasRun={hasRun} traces={given} commandLine={(trace ? measured : modelled).commandLine} />
+      <Switches hasRun={hasRun} estimate={estimate} traces={given} commandLine={(trace ? measured : modelled).commandLine} />
       <RunProblems problems={problems} />
       {trace && measured.problems.length > 0 && (
         <JobsBelow paths={trace.split('\n')} open={(job) => change({ 'p.trace': job.paths.join('\n'), 'p.step': undefined })} />

@@ -1,8 +1,10 @@
 // Above the timeline: schedule, virtual stages, detail, and the trace to show with the prediction. Responsible for: writing the arguments
-// of the run and of the view, so that a link has them.
+// of the run and of the view, so that a link has them. Settings that are auto show the plan of the answer.
+import type { Estimate } from '../../api/answers'
 import { change, own } from '../../state/location'
-import { run } from '../../state/run'
+import { run, runText } from '../../state/run'
 import { copy } from '../../ui/clipboard'
+import { ofSchedule, withHeld } from '../calculator/holding'
 import * as texts from '../../words/pipeline'
 
 const SCHEDULES = [
@@ -14,8 +16,23 @@ const SCHEDULES = [
   ['dualpipe', 'DualPipe'],
 ] as const
 
-export function Switches(props: { hasRun: boolean; traces: readonly string[]; commandLine: string }) {
+interface Props {
+  readonly hasRun: boolean
+  readonly estimate: Estimate | null
+  readonly traces: readonly string[]
+  readonly commandLine: string
+}
+
+export function Switches(props: Props) {
   const values = run.value
+  const plan = props.estimate?.plan
+  const chunks = runText.value.vp ?? String(plan?.virtual_stages ?? '')
+  const schedule = runText.value.schedule ?? plan?.schedule ?? ''
+  /** Another schedule or other chunks of the plan that is shown, not of another one. */
+  const hold = (own: Readonly<Record<string, string | undefined>>) => {
+    const { all, held } = withHeld(own, runText.value, props.estimate)
+    change({ ...all, ...(held.length > 0 ? { 'c.held': held.join(',') } : {}) })
+  }
   const { detail, trace, step } = own('p')
   const set = (key: string) => (event: { currentTarget: { value: string } }) => change({ [key]: event.currentTarget.value || undefined })
   const text = (key: string) => (values[key] === undefined ? '' : String(values[key]))
@@ -25,10 +42,11 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
         <>
           <label>
             {texts.schedule}
-            <select class="select" value={text('schedule') || '1f1b'} onChange={set('schedule')}>
+            <select class="select" value={schedule} onChange={(event) => hold(ofSchedule(event.currentTarget.value, runText.value.vp))}>
+              {schedule === '' && <option value="">{texts.automatic}</option>}
               {SCHEDULES.map(([id, title]) => (
                 <option key={id} value={id}>
-                  {id === '1f1b' && Number(text('vp') || 1) > 1 ? 'Interleaved 1F1B' : title}
+                  {id === '1f1b' && Number(chunks) > 1 ? 'Interleaved 1F1B' : title}
                 </option>
               ))}
             </select>
@@ -40,8 +58,8 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
               type="number"
               min="1"
               max="32"
-              value={text('vp') || text('virtual-pipeline') || '1'}
-              onChange={(event) => change({ vp: event.currentTarget.value === '1' ? undefined : event.currentTarget.value })}
+              value={chunks}
+              onChange={(event) => hold({ vp: event.currentTarget.value || undefined })}
             />
           </label>
           <label>
@@ -51,7 +69,7 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
               type="number"
               min="1"
               value={text('global-batch') || text('gbs')}
-              placeholder={texts.defaultText}
+              placeholder={plan ? String(plan.global_batch) : texts.defaultText}
               onChange={set(text('gbs') ? 'gbs' : 'global-batch')}
             />
           </label>

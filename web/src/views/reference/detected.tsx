@@ -1,6 +1,7 @@
 // Settings of a launch file or a log, line by line, each with its source text.
 import type { DetectAnswer, Origin as Said } from '../../api/schema/detect'
 import { useAnswer } from '../../api/live'
+import { withoutHandle } from '../../api/uploads'
 import { change, own, replaceRun } from '../../state/location'
 import { runText } from '../../state/run'
 import { Empty, Loading, Problems, Ticked } from '../../ui/states'
@@ -32,7 +33,7 @@ export function Detected() {
         <Empty
           title={texts.unknownFile}
           text={texts.isNoLaunchFileAnd(
-            answer.file.replace(/^upload:\d+\//, ''),
+            withoutHandle(answer.file),
             answer.seen[0] ? ` It looks like ${answer.seen[0].format.replaceAll('-', ' ')}: ${answer.seen[0].why}.` : '',
           )}
         />

@@ -21,6 +21,8 @@ const MEMBERS = 12
 
 interface Props {
   readonly found: readonly Found[]
+  /** Fastest layout, if it is not the first. */
+  readonly fastest: Found | null
   /** Question of the search, to be restricted to a family. */
   readonly question: Arguments
   readonly onPick: (one: Found) => void
@@ -55,7 +57,7 @@ export function Cards(props: Props) {
   )
 }
 
-function Card({ one, found, question, onPick }: Props & { one: Found }) {
+function Card({ one, fastest, question, onPick }: Props & { one: Found }) {
   const { candidate, mfu, spent, plan_summary: summary } = one.ranked
   const title = titleOf(candidate.plan)
   return (
@@ -64,7 +66,7 @@ function Card({ one, found, question, onPick }: Props & { one: Found }) {
       <p class="card-time">
         <strong>{seconds(candidate.step_time)}</strong>{' '}
         <span class="muted" title={candidate.tied_with_best ? texts.withinTheModelErrorOf : undefined}>
-          {standingOf(one, found)}
+          {standingOf(one, fastest)}
         </span>
       </p>
       <SpentBar spent={spent} wide />
@@ -83,7 +85,7 @@ function Card({ one, found, question, onPick }: Props & { one: Found }) {
 }
 
 /** Other members of a family, searched when opened. */
-function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found }) {
+function Members({ one, question, onPick }: Omit<Props, 'found' | 'fastest'> & { one: Found }) {
   const [members, setMembers] = useState<readonly Found[] | null>(null)
   const [problem, setProblem] = useState('')
   const load = (open: boolean) => {

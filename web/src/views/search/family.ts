@@ -40,11 +40,18 @@ export function spaceOf(plan: Shape): string[] {
   ]
 }
 
-/** Standing of a layout among all: the first is the simplest of the tie, which need not be the fastest. */
-export function standingOf(one: Found, all: readonly Found[]): string {
-  const least = Math.min(...all.map(({ ranked }) => ranked.behind))
+/** Standing of a layout: the recommended one is the simplest of the tie; `fastest` is the fastest of the search if it is another one. */
+export function standingOf(one: Found, fastest: Found | null): string {
   const { behind, candidate } = one.ranked
-  if (behind === 0) return least < 0 ? texts.simplestOfTheTie : texts.fastest
-  const parts = [relative(1 + behind, 1), behind === least && least < 0 ? texts.fastest : '', candidate.tied_with_best ? texts.tie : '']
+  if (behind === 0) return fastest ? texts.recommended : texts.recommendedAndFastest
+  const isFastest = fastest !== null && behind <= fastest.ranked.behind
+  const parts = [relative(1 + behind, 1), isFastest ? texts.fastest : '', candidate.tied_with_best ? texts.tie : '']
   return parts.filter(Boolean).join(', ')
+}
+
+/** True if a layout of this step time is as fast as the recommended one within the model error: a slower layout is tied with the best. */
+export function isTied(seconds: number, found: readonly Pick<Found, 'ranked'>[]): boolean {
+  const first = found[0]
+  if (!first) return false
+  return [first, ...found.filter((one) => one.ranked.candidate.tied_with_best)].some((one) => seconds <= one.ranked.candidate.step_time)
 }

@@ -1,6 +1,6 @@
 // The search view: scope, running job, and its answer as key figures, a plot and a table.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count } from '../../charts/format'
+import { amount, count } from '../../charts/format'
 import { identity } from '../../api/ask'
 import { useKeys } from '../../state/keys'
 import { change } from '../../state/location'
@@ -8,7 +8,7 @@ import { Empty } from '../../ui/states'
 import { set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
-import { many, ProgressLine } from '../parts/progress'
+import { ProgressLine } from '../parts/progress'
 import { runParameter } from '../parts/run-bar'
 import type { Found } from './answer'
 import { Cards } from './cards'
@@ -35,6 +35,8 @@ import { Winner } from './winner'
 import '../parts/layout.css'
 import './search.css'
 import { RunProblems } from '../parts/run-problems'
+import { runText } from '../../state/run'
+import { titleOfRun } from '../calculator/wording'
 import * as texts from '../../words/search'
 
 export default function Search() {
@@ -121,7 +123,7 @@ export default function Search() {
       {answer && (
         <div class={state.running || outdated ? 'results stale' : 'results'} aria-busy={state.running}>
           <p class="summary muted">
-            {answer.title}: {many(answer.counters.enumerated)} {texts.strategies}
+            {titleOfRun(answer.title, runText.value.model)}: {amount(answer.counters.enumerated)} {texts.strategies}
             {state.took !== null && texts.inS(state.took.toFixed(1))}, {count(answer.found)} {texts.rankedEachFitsWithAt}{' '}
             {Math.round(answer.fit_probability * 100)}%
           </p>
@@ -142,7 +144,7 @@ export default function Search() {
                 />
                 <Winner answer={answer} onLoad={load} />
               </div>
-              {answer.by_family && asked && <Cards found={answer.candidates} question={asked} onPick={load} />}
+              {answer.by_family && asked && <Cards found={answer.candidates} fastest={answer.fastest} question={asked} onPick={load} />}
               {landscape}
               <WhyNotPanel scope={scope} />
               <Ranking found={answer.candidates} filter={scope.filter} pointed={pointed} onPoint={setPointed} onPick={load} />

@@ -61,7 +61,7 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
       value: (one) => one.ranked.behind,
       cell: (one) =>
         one.ranked.behind === 0 ? (
-          'best'
+          texts.recommended
         ) : one.ranked.candidate.tied_with_best ? (
           <span title={texts.withinTheModelErrorOf}>
             {relative(1 + one.ranked.behind, 1)} {texts.tie}

@@ -1,4 +1,4 @@
-// The best strategy: step time, breakdown, interval, and actions.
+// The recommended layout: step time, breakdown, interval, and actions.
 import { bytes, count, dollars, percent, relative, seconds } from '../../charts/format'
 import { copy, download } from '../../ui/clipboard'
 import { Figure } from '../parts/controls'
@@ -17,7 +17,10 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
     <section class="panel" aria-label={texts.bestStrategy}>
       <div class="panel-head">
         <h2>
-          {texts.best} <span class="about">{ranked.plan_summary}</span>
+          {texts.best}{' '}
+          <span class="about" title={texts.theSimplestWithinTheTie}>
+            {ranked.plan_summary}
+          </span>
         </h2>
       </div>
       <div class="panel-body">
@@ -59,7 +62,8 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
           </button>
           {fastest && (
             <button type="button" class="button" onClick={() => onLoad(fastest)}>
-              {texts.loadTheFastest} {relative(fastest.ranked.candidate.step_time, candidate.step_time)}
+              {texts.loadTheFastest} {seconds(fastest.ranked.candidate.step_time)},{' '}
+              {relative(fastest.ranked.candidate.step_time, candidate.step_time)}
             </button>
           )}
           <button type="button" class="button" onClick={() => void copy(best.command, 'command')}>
@@ -70,6 +74,7 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
           </button>
         </div>
         <ul class="remarks">
+          {fastest && <li>{texts.theSimplestWithinTheTie}</li>}
           {answer.by_family && ties > 1 && (
             <li>
               {count(ties)} {texts.layoutsAreWithinTheModel}

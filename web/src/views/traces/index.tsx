@@ -52,6 +52,9 @@ const ALL: readonly { readonly id: string; readonly title: string; readonly view
 /** SQL requires SQLite, which the playground does not include. */
 const TABS = playground ? ALL.filter((one) => one.id !== 'query') : ALL
 
+/** Tab of a name in a link: its own, or its title. */
+export const tabNamed = (name: string) => TABS.find((one) => one.id === name || one.title.toLowerCase() === name.toLowerCase())
+
 export default function View() {
   const { path, files, tab = 'overview' } = own('t')
   const paths = pathsIn('t')
@@ -103,7 +106,8 @@ export default function View() {
       </div>
     )
   }
-  const shown = TABS.find((one) => one.id === tab) ?? TABS[0]!
+  const named = tabNamed(tab)
+  const shown = named ?? TABS[0]!
   // A report has the answers of the tab that was open.
   const tabs = report ? [shown] : TABS
   const Tab = shown.view
@@ -123,6 +127,7 @@ export default function View() {
         open={(id) => change({ 't.tab': id === 'overview' ? undefined : id })}
       />
       <div id="traces-tab" role="tabpanel" aria-labelledby={`tab-${shown.id}`} class={profile.stale ? 'stale' : ''}>
+        {!named && <p class="warn traces-wide">{texts.thereIsNoTab(tab)}</p>}
         {profile.problems.length > 0 && (
           <div class="traces-refused">
             <Problems problems={profile.problems} />

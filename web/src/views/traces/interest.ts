@@ -20,6 +20,26 @@ export function ofRanks(
   return new Map(heat.ranks.map((rank, at) => [rank, median(heat[measure][at] ?? [])]))
 }
 
+export const MEASURES = [
+  ['own_time_ns', texts.ownTime],
+  ['compute_ns', texts.compute],
+  ['waiting_ns', texts.waiting3],
+  ['waiting_caused_ns', texts.waitsCaused],
+] as const
+
+export interface RankOfMany {
+  readonly rank: number
+  /** Values of `MEASURES`. */
+  readonly values: readonly (number | null)[]
+}
+
+/** Ranks of a large job as rows: medians over steps, the slowest first. Pure. */
+export function rankRows(heat: RankSteps): readonly RankOfMany[] {
+  const measures = MEASURES.map(([key]) => ofRanks(heat, key))
+  const rows = heat.ranks.map((rank) => ({ rank, values: measures.map((of) => of.get(rank) ?? null) }))
+  return rows.sort((a, b) => (b.values[0] ?? -1) - (a.values[0] ?? -1) || a.rank - b.rank)
+}
+
 /** Slowest rank, a typical one and the one with the longest waits caused; each rank once. */
 export function interesting(heat: RankSteps | null | undefined): readonly Interest[] {
   if (!heat || heat.ranks.length < 2) return []

@@ -4,6 +4,7 @@ import type { Key } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
 import { askOnce } from '../../api/live'
 import { upload } from '../../api/uploads'
+import { withoutHandle } from '../../api/uploads'
 import { change, go, own } from '../../state/location'
 import { runText } from '../../state/run'
 import { NUMBER, type Unit } from '../../state/amounts'
@@ -111,7 +112,7 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
   const model = text.model ?? text.run ?? text.launch
   const set = (key: string) => (value: string) => change({ [`t.${key}`]: value || undefined })
   const known = [
-    run && model ? texts.ofTheCalculator(model.replace(/^upload:\d+\//, '')) : '',
+    run && model ? texts.ofTheCalculator(withoutHandle(model)) : '',
     layout ?? '',
     accelerator ?? '',
     !run && flops ? texts.flopPerStep2(flops) : '',
@@ -129,7 +130,7 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
       <div class="entries">
         {model ? (
           <Switch
-            title={texts.theCalculatorsRun2(model.replace(/^upload:\d+\//, ''))}
+            title={texts.theCalculatorsRun2(withoutHandle(model))}
             about={texts.mfuNamesOfGroupsAnd}
             on={run !== undefined}
             onChange={(on) => change({ 't.run': on ? '1' : undefined, 't.expected': on ? '1' : undefined })}

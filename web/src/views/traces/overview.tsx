@@ -14,7 +14,7 @@ import { nameOf } from './interest'
 import { JobRemedy } from './job-remedy'
 import { Note } from './note'
 import { Tree } from './tree'
-import { type Finding, type Kernel, type Line, type Profile, classOf, signed } from './types'
+import { type Finding, type Kernel, type Line, type Profile, classOf, signed, words } from './types'
 import * as texts from '../../words/traces'
 
 export function Overview({ profile }: TabProps) {
@@ -53,9 +53,16 @@ export function Overview({ profile }: TabProps) {
   )
 }
 
+/** Shares below this are left out. */
+const SMALLEST = 0.0005
+
 function Head({ profile }: { profile: Profile }) {
   // More than the peak of the devices: the FLOPs are those of another job.
   const isImpossible = profile.utilisation !== null && profile.utilisation > 1
+  const limits = profile.hardware
+    .filter((part) => part.share >= SMALLEST)
+    .map((part) => `${words(part.name)} ${percent(part.share)}`)
+    .join(', ')
   const facts: (readonly [string, string])[] = [
     [texts.stepTime, span(profile.step_time_ns)],
     [
@@ -67,6 +74,7 @@ function Head({ profile }: { profile: Profile }) {
     ['steps', profile.steps.length.toLocaleString('en')],
     ...(profile.device ? [['on', profile.device] as const] : []),
     ...(profile.utilisation !== null && !isImpossible ? [['MFU', percent(profile.utilisation)] as const] : []),
+    ...(limits ? [[texts.limitedBy, limits] as const] : []),
     ['clocks', withUnits(profile.clocks)],
   ]
   return (
@@ -179,6 +187,16 @@ function Findings({ profile }: { profile: Profile }) {
           />
         ))}
       </ol>
+      {profile.joint && (
+        <p class="traces-joint">
+          {texts.allTogether(
+            profile.joint.findings,
+            span(profile.joint.cost_ns),
+            percent(profile.joint.cost_ns / Math.max(profile.step_time_ns, 1)),
+          )}
+          {profile.joint.shared_ns > 0 && texts.overlapsAreExcluded(span(profile.joint.shared_ns))}
+        </p>
+      )}
       {findings.length > 5 && (
         <button type="button" class="button quiet" onClick={() => setAll(!all)}>
           {all ? 'Fewer' : texts.more(findings.length - 5)}
@@ -198,6 +216,7 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
         {finding.cost_ns !== null && (
           <span>
             {texts.costs} <b>{signed(finding.certainty, span(finding.cost_ns))}</b> {texts.perStep3}
+            {finding.shared_ns > 0 && `; ${texts.alsoInOtherFindings(span(finding.shared_ns))}`}
           </span>
         )}
         {finding.gpu_hours_per_day !== null && (

@@ -30,7 +30,7 @@ export function Query({ paths }: TabProps) {
   const { sql } = own('t')
   const [text, setText] = useState(sql ?? EXAMPLES[0]![1])
   const schema = useAnswer<QuerySchemaAnswer>('query', { schema: true })
-  const { answer, problems, loading } = useAnswer<QueryAnswer>('query', sql ? { sql, paths, limit: 1000 } : null)
+  const { answer, problems, loading, stale } = useAnswer<QueryAnswer>('query', sql ? { sql, paths, limit: 1000 } : null)
   const run = () => change({ 't.sql': text })
   return (
     <div class="traces-query">
@@ -94,11 +94,12 @@ export function Query({ paths }: TabProps) {
         </section>
       </div>
       {problems.length > 0 && <Problems problems={problems} />}
+      {problems.length > 0 && answer && <p class="muted small">{texts.theRowsBelowBelongTo}</p>}
       {loading && !answer && <Loading heights={[240]} />}
       {answer && sql && (
-        <section class={`panel traces-panel ${loading ? 'stale' : ''}`} aria-label={texts.answer}>
+        <section class={`panel traces-panel ${loading || stale ? 'stale' : ''}`} aria-label={texts.answer}>
           <h2>
-            {answer.rows.length.toLocaleString('en')} {texts.rows2}
+            {answer.rows.length.toLocaleString('en')} {texts.rows2} {problems.length > 0 && texts.ofThePreviousQuery}
             {answer.more && <span class="muted"> {texts.andMoreAddALimit}</span>}
             {hasPlaces(answer.columns) ? (
               <span class="muted">{texts.aClickShowsARow}</span>

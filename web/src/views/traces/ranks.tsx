@@ -9,8 +9,39 @@ import { Table, type Column } from '../../ui/table'
 import type { TabProps } from '.'
 import { RankMap } from './rank-map'
 import { RanksOverSteps } from './ranks-over-steps'
-import { GROUPS, type RankRow, words } from './types'
+import { MEASURES, type RankOfMany, rankRows } from './interest'
+import { GROUPS, type RankRow, type RankSteps, words } from './types'
 import * as texts from '../../words/traces'
+
+function RankTable({ heat }: { heat: RankSteps }) {
+  const columns: Column<RankOfMany>[] = [
+    { key: 'rank', title: texts.rank, value: (row) => row.rank, align: 'right' },
+    ...MEASURES.map(
+      ([key, title], at): Column<RankOfMany> => ({
+        key,
+        title,
+        value: (row) => row.values[at] ?? -1,
+        cell: (row) => (row.values[at] == null ? '–' : span(row.values[at])),
+        align: 'right',
+      }),
+    ),
+  ]
+  return (
+    <section class="panel traces-panel traces-wide" aria-label={texts.ranks}>
+      <h2>
+        {texts.ranks} <span class="muted">{texts.mediansOverSteps}</span>
+      </h2>
+      <Table
+        caption={texts.ranks}
+        rows={rankRows(heat)}
+        columns={columns}
+        identify={(row) => row.rank}
+        first={24}
+        onChoose={(row) => change({ 't.tab': 'timeline', 't.rank': String(row.rank) })}
+      />
+    </section>
+  )
+}
 
 export function Ranks({ profile }: TabProps) {
   const steps = Math.max(1, profile.steps.length)
@@ -44,6 +75,7 @@ export function Ranks({ profile }: TabProps) {
       <div class="traces-grid">
         <RankMap profile={profile} />
         <RanksOverSteps profile={profile} />
+        {profile.rank_steps && <RankTable heat={profile.rank_steps} />}
         <p class="muted traces-wide">
           {profile.ranks.toLocaleString('en')} {texts.ranksAreTooManyTo}
         </p>

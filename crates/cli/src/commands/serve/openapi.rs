@@ -267,7 +267,13 @@ fn fixed_paths() -> Map<String, Value> {
             "summary": "This description",
             "responses": { "200": { "description": "OpenAPI 3.1", "content": content(json!({ "type": "object" })) } },
         } },
-        "/api/v1/uploads": { "post": {
+        "/api/v1/uploads": { "get": {
+            "operationId": "uploads",
+            "summary": "Handles of the kept files; a handle has a digest of the content",
+            "responses": { "200": { "description": "Kept", "content": content(json!({
+                "type": "object", "required": ["paths"],
+                "properties": { "paths": { "type": "array", "items": { "type": "string" } } } })) } },
+        }, "post": {
             "operationId": "upload",
             "summary": "Keep a file, at most 512 MiB, until the server stops",
             "parameters": [{ "name": "name", "in": "query", "schema": { "type": "string" } }],
@@ -394,7 +400,7 @@ fn schemas() -> Value {
         "Upload": {
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "Can be used wherever an argument takes a path", "examples": ["upload:1/config.json"] },
+                "path": { "type": "string", "description": "Can be used wherever an argument takes a path", "examples": ["upload:44136fa355b3678a1146/config.json"] },
                 "name": { "type": "string" },
                 "bytes": { "type": "integer" },
             },

@@ -1,0 +1,48 @@
+// Offers beside a plan that does not fit or is rejected, and the collectives of two scenarios in one table.
+import { expect, it } from 'vitest'
+import { remedies } from '../src/views/calculator/remedies'
+import { suggestions } from '../src/views/calculator/suggestions'
+import { classOf } from '../src/views/traces/types'
+import { titleOfRun } from '../src/views/calculator/wording'
+import { ofBoth } from '../src/views/calculator/tables'
+
+const change = (name: string, seconds: number, moved: object[] = []) => ({
+  name,
+  moved,
+  outcome: { outcome: 'possible', after: { fit: 'fits', step_time: seconds, memory: 1e9 }, difference: { share: 0 } },
+})
+
+it('changes with the same result are one offer, with the recompute that it contains', () => {
+  const recompute = { key: 'plan.recompute', before: 'none', after: 'full' }
+  const found = remedies([
+    change('sharding=fsdp,recompute=full', 2, [recompute]),
+    change('sharding=fsdp', 2, [recompute]),
+    change('tensor_parallel=8', 3),
+  ] as never)
+  expect(found.map((one) => one.name)).toEqual(['FSDP, with recompute full', 'TP 8'])
+})
+
+it('an unknown key of a file has no button, which could only add a second error', () => {
+  const problem = {
+    message: 'unknown key `plan.tensor_paralel`',
+    place: { file: 'upload:56de/run.toml', line: 7, key: 'plan.tensor_paralel' },
+    hint: 'did you mean `plan.tensor_parallel`?',
+  }
+  expect(suggestions(problem)).toEqual([])
+})
+
+it('the table of two scenarios has the values of both', () => {
+  const one = (ranks: number) => ({ ranks }) as never
+  const ranks = ({ ranks }: { ranks: number }) => String(ranks)
+  expect(ofBoth({ a: one(8), b: one(16), one: one(8) }, true, ranks)).toBe('8 → 16')
+  expect(ofBoth({ a: one(8), b: one(8), one: one(8) }, true, ranks)).toBe('8')
+  expect(ofBoth({ a: null, b: one(16), one: one(16) }, true, ranks)).toBe('– → 16')
+  expect(ofBoth({ a: one(8), b: null, one: one(8) }, false, ranks)).toBe('8')
+})
+
+it('names are those of the user and of the timeline', () => {
+  expect(titleOfRun('upload:56de, 12.5B parameters on 8 x H100', 'upload:56de/mine.json')).toBe('mine.json, 12.5B parameters on 8 x H100')
+  expect(titleOfRun('llama-3-8b, 8B parameters', 'llama-3-8b')).toBe('llama-3-8b, 8B parameters')
+  expect(classOf('data_loading')).toBe('host')
+  expect(classOf('data_communication')).toBe('data')
+})
