@@ -64,7 +64,8 @@ pub struct Bill {
     pub total_low: Dollars,
     /// All of it at the highest.
     pub total_high: Dollars,
-    /// Share of the total whose price has a range. The rest counts at its typical price in all three totals.
+    /// Share of the total whose price has a range of public sources. The rest counts at its typical price in all three totals,
+    /// or at the range of its rule if it is derived.
     pub ranged_share: f64,
     /// Total power of the parts with known power.
     pub watts: Watts,
@@ -158,7 +159,10 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     warnings.extend((counts.nics == 0 && !counts.layers.is_empty()).then(ports_in_devices));
     let total = sum(&|_| true);
     let all = |of: &dyn Fn(&Line) -> Dollars| lines.iter().fold(Dollars::ZERO, |sum, line| sum + of(line));
-    let has_range = |line: &&Line| line.price.dollars_low.is_some() || line.price.dollars_high.is_some();
+    let has_range = |line: &&Line| {
+        let price = &line.price;
+        !price.is_derived() && (price.dollars_low.is_some() || price.dollars_high.is_some())
+    };
     let ranged = lines.iter().filter(has_range).fold(Dollars::ZERO, |sum, line| sum + line.dollars);
     Ok(Bill {
         design: design.name.clone(),

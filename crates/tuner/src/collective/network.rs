@@ -127,7 +127,7 @@ impl<'a> Network<'a> {
             human::whole(devices)
         ))
         .in_file(fabric.name.clone())
-        .hint(format!("use a layout of at most {devices} ranks, as with `--set cluster.devices={devices}`")))
+        .hint(format!("use at most {devices} devices")))
     }
 
     /// The same with its hash seed increased by a number, on which `then` continues.
