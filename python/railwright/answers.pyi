@@ -4328,7 +4328,7 @@ class NetworkCostBill(Record):
         """All of it at the highest."""
     @property
     def ranged_share(self) -> float:
-        """Share of the total whose price has a range. The rest counts at its typical price in all three totals."""
+        """Share of the total whose price has a range of public sources. The rest counts at its typical price in all three totals, or at the range of its rule if it is derived."""
     @property
     def watts(self) -> float:
         """Total power of the parts with known power."""
@@ -4412,7 +4412,7 @@ class NetworkCostPrice(Record):
         """Source of the power."""
     @property
     def confidence(self) -> str:
-        """`retrieved`, `recalled`, `inferred`, or text of the user."""
+        """`retrieved`, `recalled`, `inferred`, `derived`, or text of the user."""
 
 class Share(Record):
     """The network's share."""

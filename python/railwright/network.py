@@ -567,6 +567,7 @@ def simulate(
     hsdp: int | str | PathLike[str] | None = None,
     topology: str | PathLike[str] | None = None,
     network: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
+    fabric: str | PathLike[str] | None = None,
     nodelist: str | PathLike[str] | None = None,
     hostfile: str | PathLike[str] | None = None,
     fragments: str | PathLike[str] | None = None,
@@ -596,6 +597,7 @@ def simulate(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
+    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox.
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
     fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
@@ -614,7 +616,7 @@ def simulate(
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
-    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "nodelist": nodelist, "hostfile": hostfile, "fragments": fragments, "first-node": first_node, "job": job, "job-nodelist": job_nodelist, "reordered": reordered, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "loads": loads, "output": output, "memory-limit": memory_limit, **settings})
+    found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "fabric": fabric, "nodelist": nodelist, "hostfile": hostfile, "fragments": fragments, "first-node": first_node, "job": job, "job-nodelist": job_nodelist, "reordered": reordered, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "loads": loads, "output": output, "memory-limit": memory_limit, **settings})
     return found
 
 

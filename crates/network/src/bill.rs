@@ -11,6 +11,7 @@ pub mod share;
 
 use crate::topology::{Counts, Design, Layer, Medium};
 use prices::{Item, Price, Prices};
+use railwright_spec::human;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
 use serde::Serialize;
@@ -63,7 +64,8 @@ pub struct Bill {
     pub total_low: Dollars,
     /// All of it at the highest.
     pub total_high: Dollars,
-    /// Share of the total whose price has a range. The rest counts at its typical price in all three totals.
+    /// Share of the total whose price has a range of public sources. The rest counts at its typical price in all three totals,
+    /// or at the range of its rule if it is derived.
     pub ranged_share: f64,
     /// Total power of the parts with known power.
     pub watts: Watts,
@@ -153,10 +155,14 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
     };
     warnings.extend(unknown_power(&lines));
+    warnings.extend(derived(&lines));
     warnings.extend((counts.nics == 0 && !counts.layers.is_empty()).then(ports_in_devices));
     let total = sum(&|_| true);
     let all = |of: &dyn Fn(&Line) -> Dollars| lines.iter().fold(Dollars::ZERO, |sum, line| sum + of(line));
-    let has_range = |line: &&Line| line.price.dollars_low.is_some() || line.price.dollars_high.is_some();
+    let has_range = |line: &&Line| {
+        let price = &line.price;
+        !price.is_derived() && (price.dollars_low.is_some() || price.dollars_high.is_some())
+    };
     let ranged = lines.iter().filter(has_range).fold(Dollars::ZERO, |sum, line| sum + line.dollars);
     Ok(Bill {
         design: design.name.clone(),
@@ -229,15 +235,34 @@ fn unknown_chassis(tier: &str, ports: u64, speed: BytesPerSecond) -> Warning {
     )
 }
 
+fn derived(lines: &[Line]) -> Option<Warning> {
+    let own = || lines.iter().filter(|line| line.price.is_derived());
+    let mut parts: Vec<String> = own().map(named).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    let sum = |of: &mut dyn Iterator<Item = &Line>| of.fold(Dollars::ZERO, |sum, line| sum + line.dollars);
+    let share = sum(&mut own()) / sum(&mut lines.iter());
+    (!parts.is_empty()).then(|| {
+        Warning::new(
+            "network-price-derived",
+            format!(
+                "no public price, derived from slower parts: {} ({} of the bill); a price list can set them",
+                parts.join(", "),
+                human::percent(share)
+            ),
+        )
+    })
+}
+
+fn named(line: &Line) -> String {
+    match line.speed {
+        Some(speed) => format!("{} of {} Gbit/s", line.item.words(), speed.get() * 8.0 / 1e9),
+        None => line.item.words().to_owned(),
+    }
+}
+
 fn unknown_power(lines: &[Line]) -> Option<Warning> {
-    let mut unknown: Vec<String> = lines
-        .iter()
-        .filter(|line| line.watts.is_none())
-        .map(|line| match line.speed {
-            Some(speed) => format!("{} of {} Gbit/s", line.item.words(), speed.get() * 8.0 / 1e9),
-            None => line.item.words().to_owned(),
-        })
-        .collect();
+    let mut unknown: Vec<String> = lines.iter().filter(|line| line.watts.is_none()).map(named).collect();
     unknown.dedup();
     (!unknown.is_empty()).then(|| {
         Warning::new(

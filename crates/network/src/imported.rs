@@ -12,6 +12,7 @@ mod fabric;
 mod graphml;
 mod ibnetdiscover;
 mod netbox;
+mod on_cluster;
 mod routes;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ mod tests;
 pub use collective::{Shared, shared_time};
 pub use drawing::Drawing;
 pub use fabric::{Imported, RouteSetting, Surroundings};
+pub use on_cluster::on_cluster;
 
 use railwright_spec::problem::Problem;
 

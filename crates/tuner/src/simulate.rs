@@ -25,14 +25,14 @@ pub use jobs::{Job, SharedJob, together};
 pub use placed::{Order, Ordered, Placed, placed};
 pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds, quantile};
 
+use crate::collective::Network;
 use crate::exchanges::numbering;
-use crate::flows;
 use classes::{Classes, Dim};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_network::failures::Recovery;
 use railwright_network::simulate::{
-    Bundle, Class, FEW, LayerLoad, Members, OverTime, Played, Script, Wiring, Work, layers, over_time,
+    Bundle, Class, FEW, LayerLoad, Links, Members, OverTime, Played, Script, Wiring, Work, layers, over_time,
 };
 use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
@@ -134,7 +134,7 @@ pub struct DimensionRow {
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The network.
-    pub wiring: &'a Wiring,
+    pub network: Network<'a>,
     /// Other jobs.
     pub background: Option<Background>,
     /// Devices of the ranks. `None` selects the first ones.
@@ -142,9 +142,9 @@ pub struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// A network without other jobs, with ranks on the first devices.
+    /// A design without other jobs, with ranks on the first devices.
     pub const fn on(wiring: &'a Wiring) -> Self {
-        Self { wiring, background: None, seats: None }
+        Self { network: Network::Design(wiring), background: None, seats: None }
     }
 }
 
@@ -187,17 +187,18 @@ pub fn simulate_watched(
     setting: &Setting<'_>,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Simulation, Problem> {
-    let wiring = setting.wiring;
+    let network = setting.network;
     let Prepared { staged, mut classes, after, closed_form, unblocked, free } =
         Prepared::new((model, cluster, plan), setting)?;
     let ranks = plan.world_size();
     let own_classes = classes.len();
     let idle = setting
         .background
-        .map(|background| background::add(background, &mut classes, wiring, (ranks, setting.seats)))
+        .map(|background| background::add(background, &mut classes, network, (ranks, setting.seats)))
         .transpose()?;
 
-    let is_broken = !wiring.failed.is_empty();
+    let failed = network.failed();
+    let is_broken = !failed.is_empty();
     let plays = 2 + usize::from(is_broken || idle.is_some()) + usize::from(is_broken && idle.is_some());
     let (all, mut before) = (plays * staged.script.len(), 0);
     let mut watched = |script: &Script, bundle: &Bundle| {
@@ -230,8 +231,8 @@ pub fn simulate_watched(
     }
     change("communication starts after its dependencies", after.total(&alone, &staged));
     // Only the actual network needs all values; the others are counterfactual.
-    let mut play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
-        let mut bundle = Bundle::new(wiring, &classes, FEW)?;
+    let mut play = |links: &dyn Links, with_background: bool| -> Result<(Bundle, Played), Problem> {
+        let mut bundle = Bundle::new(links, &classes, FEW)?;
         let mut script = staged.script.clone();
         if let (Some((class, pace)), true) = (idle, with_background) {
             bundle.cap(class as usize, pace);
@@ -241,15 +242,19 @@ pub fn simulate_watched(
         Ok((bundle, played))
     };
     if is_broken || idle.is_some() {
-        let whole = Wiring::new(&wiring.topology.design, &[])?;
-        let (_, played) = play(if is_broken { &whole } else { wiring }, false)?;
+        let whole = match network {
+            Network::Design(wiring) if is_broken => Some(Wiring::new(&wiring.topology.design, &[])?),
+            _ => None,
+        };
+        let whole: &dyn Links = whole.as_ref().map_or(network.links(), |whole| whole);
+        let (_, played) = play(whole, false)?;
         change("contention and oversubscription", after.total(&played, &staged));
         if is_broken && idle.is_some() {
-            let (_, played) = play(&whole, true)?;
+            let (_, played) = play(whole, true)?;
             change("other jobs", after.total(&played, &staged));
         }
     }
-    let (bundle, played) = play(wiring, true)?;
+    let (bundle, played) = play(network.links(), true)?;
     let step_time = after.total(&played, &staged);
     change(
         match (is_broken, idle) {
@@ -260,16 +265,19 @@ pub fn simulate_watched(
         step_time,
     );
     let dimensions = rows(&staged, &bundle, &played);
-    let busy = layers(wiring, &bundle, &played.moved, step_time);
-    let over_time = over_time(wiring, &bundle, &staged.script, &played, step_time);
+    let busy = layers(network.links(), &bundle, &played.moved, step_time);
+    let over_time = over_time(network.links(), &bundle, &staged.script, &played, step_time);
     Ok(Simulation {
-        topology: wiring.topology.design.name.clone(),
-        routing: wiring.topology.design.routing.name(),
-        failed: wiring.failed.iter().map(|part| part.name()).collect(),
-        recovery: is_broken.then(|| wiring.recovery()),
+        topology: network.name(),
+        routing: network.routing().name(),
+        failed,
+        recovery: match network {
+            Network::Design(wiring) if is_broken => Some(wiring.recovery()),
+            _ => None,
+        },
         background: setting.background,
         ranks,
-        devices: u64::from(wiring.devices()),
+        devices: u64::from(network.devices()),
         step_time,
         over_seeds: None,
         placed: None,
@@ -303,14 +311,14 @@ impl Prepared {
         (model, cluster, plan): (&Model, &Cluster, &Plan),
         setting: &Setting<'_>,
     ) -> Result<Self, Problem> {
-        let Setting { wiring, seats, .. } = *setting;
+        let Setting { network, seats, .. } = *setting;
         if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
             return Err(problem);
         }
-        wiring.check_seated(u32::try_from(plan.world_size()).unwrap_or(u32::MAX), seats)?;
+        network.check_seated(plan.world_size(), seats)?;
         let own = Machine::new(cluster);
         let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
-        let free = flows::unblocked(cluster, wiring);
+        let free = network.unblocked(cluster)?;
         let machine = Machine::new(&free);
         let costing = Costing::new(model, &free, plan, &machine)?;
         let evaluation = evaluate(&costing)?;
@@ -318,8 +326,8 @@ impl Prepared {
             &costing,
             &evaluation,
             &numbering(plan),
-            (&wiring.topology.design, seats),
-            flows::is_torus_law(cluster, wiring),
+            (&network.frame()?, seats),
+            network.is_torus_law(cluster),
         );
         let staged = stage(&costing, &evaluation, &classes)?;
         let after = After::new(&evaluation, &staged)?;
@@ -360,8 +368,7 @@ pub fn step_time_within(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Timed>, Problem> {
     let Prepared { staged, classes, after, .. } = Prepared::new(run, setting)?;
-    let wiring = setting.wiring;
-    let members = Members::new(wiring, &classes)?;
+    let members = Members::new(setting.network.links(), &classes)?;
     let is_large = staged.script.flows(&members.units(FEW)) > extent.most_flows;
     let bundle = if is_large { members.coarse() } else { members.bundle(FEW) };
     drop(members);

@@ -1,5 +1,6 @@
 //! Arguments of `network simulate`, and of `estimate` and `timeline` for collectives priced by flows.
 
+use super::flows::OwnFabric;
 use super::placement::OnHosts;
 use super::traffic::OnNetwork;
 use super::{Output, RunArguments};
@@ -15,9 +16,11 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) on: OnNetwork,
     #[command(flatten)]
+    pub(crate) fabric: OwnFabric,
+    #[command(flatten)]
     pub(crate) hosts: OnHosts,
     /// Second run on the same network: a run file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Placement")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "fabric", help_heading = "Placement")]
     pub(crate) job: Option<String>,
     /// Slurm node list of the second run [default: first hosts that the run leaves free]
     #[arg(long, value_name = "NODES", requires = "job", help_heading = "Placement")]
@@ -32,10 +35,16 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
-    #[arg(long, value_name = "PART", help_heading = "Network")]
+    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
     /// Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain
-    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "spread",
+        conflicts_with = "fabric",
+        help_heading = "Network"
+    )]
     pub(crate) recovery: String,
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]

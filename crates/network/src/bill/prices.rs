@@ -122,8 +122,15 @@ pub struct Price {
     pub address: String,
     /// Source of the power.
     pub watts_source: String,
-    /// `retrieved`, `recalled`, `inferred`, or text of the user.
+    /// `retrieved`, `recalled`, `inferred`, `derived`, or text of the user.
     pub confidence: String,
+}
+
+impl Price {
+    /// Tests whether the price has no source of its own, but follows from that of another part.
+    pub fn is_derived(&self) -> bool {
+        self.confidence == "derived"
+    }
 }
 
 /// A table of prices.
@@ -336,7 +343,13 @@ mod tests {
             assert!(!price.date.is_empty() && !price.dollars_source.is_empty(), "{key:?}");
             assert!(price.address.starts_with("https://") || price.address == "unknown", "{key:?}");
             assert_eq!(price.watts.is_some(), !price.watts_source.is_empty(), "{key:?}");
-            assert!(["retrieved", "recalled"].contains(&price.confidence.as_str()), "{key:?}");
+            assert!(["retrieved", "recalled", "derived"].contains(&price.confidence.as_str()), "{key:?}");
+            // A derived price is a range, and its source is the rule.
+            assert_eq!(price.is_derived(), price.dollars_source.starts_with("derived: "), "{key:?}");
+            assert!(
+                !price.is_derived() || price.dollars_low.is_some() && price.dollars_high.is_some(),
+                "{key:?}"
+            );
         }
         // The columns of the planning interface at 400 Gbit/s, and the ratio at 100 Gbit/s that the rail-only paper's savings imply.
         let at = |item, gbit| prices.at(item, BytesPerSecond::from_gbit(gbit)).expect("known").dollars.get();
@@ -353,6 +366,25 @@ mod tests {
         assert!((at(Item::SwitchPort, 100.0) / at(Item::Transceiver, 100.0) - 1.889).abs() < 1e-3);
     }
 
+    /// Parts at 1.6 Tbit/s follow from those at 800 Gbit/s by the rule in their source.
+    #[test]
+    fn derived_prices_follow_from_their_rule() {
+        let prices = Prices::catalogue().expect("well formed");
+        let at = |item, gbit| prices.at(item, BytesPerSecond::from_gbit(gbit)).expect("known");
+        for item in [Item::SwitchPort, Item::Nic, Item::Copper] {
+            let (half, own) = (at(item, 800.0), at(item, 1600.0));
+            assert!(own.is_derived());
+            assert_eq!(own.dollars, half.dollars * 2.0);
+            assert_eq!(own.dollars_low, Some(half.dollars));
+            assert_eq!(own.dollars_high, Some(half.dollars_high.unwrap_or(half.dollars) * 2.0));
+        }
+        let end = at(Item::Transceiver, 1600.0);
+        assert!(!end.is_derived());
+        assert_eq!(at(Item::ActiveOptical, 1600.0).dollars, end.dollars * 2.0);
+        let watts = |item, gbit| at(item, gbit).watts.expect("known").get();
+        assert!((watts(Item::SwitchPort, 1600.0) / watts(Item::SwitchPort, 800.0) - 1.45).abs() < 1e-3);
+    }
+
     #[test]
     fn lines_of_a_user_win() {
         let mut prices = Prices::catalogue().expect("well formed");
@@ -363,11 +395,9 @@ mod tests {
         assert_eq!(prices.device("h100-sxm5-80gb").expect("own").dollars.get(), 2.0);
         let at_300 = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(300.0)).expect_err("not sold");
         assert_eq!(at_300.message, "no price for a switch port of 300 Gbit/s");
-        assert!(
-            at_300.hint.expect("a hint").starts_with(
-                "use one of 10, 25, 40, 100, 200, 400, 800 Gbit/s, or add `switch-port,300,<usd>`"
-            )
-        );
+        assert!(at_300.hint.expect("a hint").starts_with(
+            "use one of 10, 25, 40, 100, 200, 400, 800, 1600 Gbit/s, or add `switch-port,300,<usd>`"
+        ));
     }
 
     #[test]

@@ -322,3 +322,20 @@ fn modular_spines_have_a_line_of_their_own() {
     assert_eq!((small.counts.ports(), priced.counts.ports()), (5 * 18_432, 3 * 18_432));
     assert_eq!(paid(&priced).ports, 576.0 * 64.0 * leaf.price.dollars.get() + 32.0 * 576.0 * 1500.0);
 }
+
+/// Derived prices widen the totals, are named with their share of the bill, and are no range of public sources.
+#[test]
+fn derived_prices_are_named_and_are_no_public_range() {
+    let prices = Prices::catalogue().expect("well formed");
+    let gbit = railwright_spec::quantity::BytesPerSecond::from_gbit;
+    let spec = DesignSpec { speed: Some(gbit(1600.0)), ..DesignSpec::of(Kind::RailOptimized, 9216, 72, 144) };
+    let bill = bill_of(&spec, &prices);
+    let warning = bill.warnings.iter().find(|warning| warning.id == "network-price-derived").expect("named");
+    assert!(warning.message.contains("NIC of 1600 Gbit/s, switch port of 1600 Gbit/s"), "{warning:?}");
+    let derived: Dollars =
+        bill.lines.iter().filter(|line| line.price.is_derived()).map(|line| line.dollars).sum();
+    let transceivers: Dollars =
+        bill.lines.iter().filter(|line| line.item == Item::Transceiver).map(|line| line.dollars).sum();
+    assert!((bill.ranged_share - transceivers / bill.total).abs() < 1e-12, "{}", bill.ranged_share);
+    assert!(derived > bill.total * 0.5 && bill.total_low < bill.total && bill.total < bill.total_high);
+}

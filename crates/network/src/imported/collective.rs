@@ -1,16 +1,13 @@
 //! A collective on a fabric from a file.
 //!
 //! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as in [`crate::simulate`]),
-//! and the load of links. Independent of the operation: pairs are the input.
+//! and the places of links in reports. Independent of the operation: pairs are the input.
 
 use super::fabric::Imported;
-use crate::flow::listed::Routes as _;
 use crate::flow::program::Phases;
-use crate::flow::{Flow, Wires, simulate};
-use crate::simulate::{Edge, LayerLoad, Ports, ideal};
+use crate::flow::{Flow, LinkPath, Wires, simulate};
+use crate::simulate::{Edge, LayerLoad, Links, Placed, Ports, ideal, loads};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
-use std::collections::BTreeMap;
 
 /// Groups that start together.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +46,8 @@ pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result
     if least <= 0.0 {
         return Ok(Shared { slowdown: 1.0, layers: Vec::new() });
     }
-    let capacities = fabric.capacities();
-    let mut loads = Vec::with_capacity(groups.len());
+    let capacities = Links::capacities(fabric);
+    let mut routes = Vec::with_capacity(groups.len());
     for edges in groups {
         let mut sums = vec![0.0; capacities.len()];
         // Pairs of one destination are consecutive, so that its distances are computed once.
@@ -67,14 +64,14 @@ pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result
             }
         }
         let loaded = sums.into_iter().enumerate().filter(|(_, load)| *load > 0.0);
-        loads.push(loaded.map(|(link, load)| (link as u32, load)).collect());
+        routes.push(loaded.map(|(link, load)| (link as u32, load)).collect());
     }
-    let own = Groups { capacities, loads };
+    let own = Groups { capacities, loads: routes };
     let flows = (0..groups.len() as u32).map(|n| Flow { from: n, to: n, bytes: least, tag: u64::from(n) });
     let outcome = simulate(&own, &mut Phases::new([flows.collect()]))?;
     Ok(Shared {
         slowdown: outcome.duration.get() / least,
-        layers: fabric.layers(&outcome.carried, outcome.duration),
+        layers: loads(fabric, &outcome.carried, outcome.duration),
     })
 }
 
@@ -89,42 +86,37 @@ impl Imported {
         ))
         .in_file(self.name.clone())
     }
+}
 
-    /// Load by layer from the bytes that links carried in a time.
-    pub fn layers(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
-        let mut found: BTreeMap<u8, LayerLoad> = BTreeMap::new();
-        for (number, link) in self.links.iter().enumerate() {
-            let is_device = |node: u32| (node as usize) < self.devices.len();
-            let (order, layer) = match (
-                link.from.max(link.to) >= self.switches_end,
-                is_device(link.from) || is_device(link.to),
-            ) {
+impl Links for Imported {
+    fn capacities(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.capacity).collect()
+    }
+
+    fn link_path(&self, from: u32, to: u32) -> Option<LinkPath> {
+        Self::link_path(self, from, to, 0)
+    }
+
+    fn apart(&self, from: u32, to: u32) -> Problem {
+        Self::apart(self, from, to)
+    }
+
+    fn place(&self, link: u32) -> Option<Placed> {
+        let link = self.links.get(link as usize)?;
+        let is_device = |node: u32| (node as usize) < self.devices.len();
+        let (order, layer) =
+            match (link.from.max(link.to) >= self.switches_end, is_device(link.from) || is_device(link.to)) {
                 (true, _) => (0, "scale-up"),
                 (false, true) => (1, "access"),
                 (false, false) => (2, "switch to switch"),
             };
-            let bytes = carried.get(number).map_or(0.0, |bytes| bytes.get());
-            let busy = if time.get() > 0.0 { bytes / (link.capacity * time.get()) } else { 0.0 };
-            let row = found.entry(order).or_insert_with(|| LayerLoad {
-                layer,
-                links: 0,
-                used: 0,
-                capacity: BytesPerSecond::new(0.0),
-                mean: 0.0,
-                busiest: 0.0,
-                link: String::new(),
-            });
-            row.links += 1;
-            row.used += usize::from(busy > 0.0);
-            row.capacity = row.capacity.max(BytesPerSecond::new(link.capacity));
-            row.mean += busy;
-            if busy > row.busiest * (1.0 + 1e-9) {
-                row.busiest = busy;
-                let name = |node: u32| self.names.get(node as usize).map_or("", String::as_str);
-                row.link = format!("{} to {}", name(link.from), name(link.to));
-            }
-        }
-        let mean = |row: LayerLoad| LayerLoad { mean: row.mean / row.links.max(1) as f64, ..row };
-        found.into_values().map(mean).collect()
+        Some(Placed { order, layer, cables: 1 })
+    }
+
+    fn link_name(&self, link: u32) -> String {
+        let name = |node: u32| self.names.get(node as usize).map_or("", String::as_str);
+        self.links
+            .get(link as usize)
+            .map_or_else(String::new, |link| format!("{} to {}", name(link.from), name(link.to)))
     }
 }

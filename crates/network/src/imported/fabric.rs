@@ -8,12 +8,12 @@
 
 use super::distances::Distances;
 use super::drawing::{Drawing, DrawnNode, What, at};
-use crate::topology::Routing;
+use crate::topology::{Design, DesignSpec, Kind, Routing};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Maximum number of devices: every destination needs its distances.
 const MOST_DEVICES: usize = 65_536;
@@ -50,7 +50,7 @@ pub(super) struct Link {
 }
 
 /// A fabric from a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Imported {
     /// Name of the file.
     pub name: String,
@@ -76,7 +76,8 @@ pub struct Imported {
     pub(super) switches_end: u32,
     /// First link of the domains: device `n` has the links `first + 2 n` and `first + 2 n + 1`.
     pub(super) domain_links: Option<u32>,
-    pub(super) known: Mutex<Distances>,
+    /// Independent of the hash seed.
+    pub(super) known: Arc<Mutex<Distances>>,
 }
 
 impl Imported {
@@ -171,8 +172,32 @@ impl Imported {
             outgoing,
             switches_end,
             domain_links,
-            known: Mutex::default(),
+            known: Arc::default(),
         })
+    }
+
+    /// The same with its hash seed increased by a number.
+    #[must_use]
+    pub fn redrawn(&self, draw: u32) -> Self {
+        let seed = self.setting.seed.wrapping_add(u64::from(draw));
+        Self { setting: RouteSetting { seed, ..self.setting }, ..self.clone() }
+    }
+
+    /// The devices, their domains and their ports as a design of which only these are known: it has no switches and no routes.
+    pub fn frame(&self) -> Result<Design, Problem> {
+        let spec = DesignSpec {
+            name: Some(self.name.clone()),
+            kind: Some(Kind::ScaleUp),
+            devices: Some(self.devices.len() as u64),
+            domain_bandwidth: Some(self.domain_bandwidth),
+            ..DesignSpec::default()
+        };
+        let mut design = spec.resolve()?;
+        design.domain.size = self.domain.max(1);
+        design.nic_bandwidth = self.nic_bandwidth;
+        design.routing = self.setting.routing;
+        design.seed = self.setting.seed;
+        Ok(design)
     }
 
     /// Links that start at a node.

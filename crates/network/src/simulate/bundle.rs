@@ -17,9 +17,8 @@
 
 use super::class::{Block, Class};
 use super::edge::Edge;
+use super::links::Links;
 use super::rows::{self, Load};
-use super::uniform;
-use super::wiring::Wiring;
 use crate::flow::{Allocator, Flow, Wires};
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,8 +80,8 @@ pub struct Members {
 
 impl Members {
     /// Of classes on a network.
-    pub fn new(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
-        let mut capacities = wiring.capacities();
+    pub fn new(links: &dyn Links, classes: &[Class]) -> Result<Self, Problem> {
+        let capacities = links.capacities();
         let mut scratch = vec![0.0; capacities.len()];
         let mut members = Self {
             loads: Vec::new(),
@@ -99,8 +98,8 @@ impl Members {
             if ideal <= 0.0 {
                 continue;
             }
-            let mut laid = lay(wiring, class, &mut scratch)?;
-            let others = wiring.others();
+            let mut laid = lay(links, class, &mut scratch)?;
+            let others = links.others();
             let mut least = if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
             for (other, is_detour) in others {
                 // Skipped if the ranks are disconnected there.
@@ -118,7 +117,6 @@ impl Members {
                 members.latency.push(latency);
             }
         }
-        capacities.pop();
         members.colours = rows::refine(&members.loads, &members.class, &capacities);
         let known: BTreeSet<(u32, u64)> =
             members.class.iter().copied().zip(members.colours.iter().copied()).collect();
@@ -150,8 +148,8 @@ impl Members {
 impl Bundle {
     /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
     /// stay apart.
-    pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
-        Ok(Members::new(wiring, classes)?.bundle(most))
+    pub fn new(links: &dyn Links, classes: &[Class], most: usize) -> Result<Self, Problem> {
+        Ok(Members::new(links, classes)?.bundle(most))
     }
 
     fn of(members: &Members, most: usize, tolerance: f64) -> Self {
@@ -236,12 +234,12 @@ impl Bundle {
 type Laid = (Vec<(u32, f64)>, f64);
 
 /// The groups of a class on the links of a network; those that meet no link are left out.
-fn lay(wiring: &Wiring, class: &Class, scratch: &mut [f64]) -> Result<Vec<Laid>, Problem> {
+fn lay(links: &dyn Links, class: &Class, scratch: &mut [f64]) -> Result<Vec<Laid>, Problem> {
     let of_edges = class.members.iter().map(|edges| Group::Edges(edges));
     let groups = of_edges.chain(class.blocks.iter().map(|blocks| Group::Blocks(blocks)));
     let mut laid = Vec::with_capacity(class.members.len() + class.blocks.len());
     for group in groups {
-        let (loads, latency) = group.loads(wiring, class.ideal, scratch)?;
+        let (loads, latency) = group.loads(links, class.ideal, scratch)?;
         if !loads.is_empty() {
             laid.push((loads, latency));
         }
@@ -264,7 +262,7 @@ enum Group<'a> {
 
 impl Group<'_> {
     /// Load of its pairs on the links of the network: bytes per second at ideal speed, and the longest latency.
-    fn loads(self, wiring: &Wiring, ideal: f64, scratch: &mut [f64]) -> Result<Laid, Problem> {
+    fn loads(self, links: &dyn Links, ideal: f64, scratch: &mut [f64]) -> Result<Laid, Problem> {
         let mut touched: Vec<u32> = Vec::new();
         let mut latency = 0.0_f64;
         let mut add = |link: u32, load: f64| {
@@ -275,8 +273,8 @@ impl Group<'_> {
             *sum += load;
         };
         let mut pair = |edge: Edge, add: &mut dyn FnMut(u32, f64)| {
-            let Some(link_path) = wiring.link_path(edge.from, edge.to, 0) else {
-                return Err(wiring.apart(edge.from, edge.to));
+            let Some(link_path) = links.link_path(edge.from, edge.to) else {
+                return Err(links.apart(edge.from, edge.to));
             };
             latency = latency.max(link_path.latency);
             for (link, share) in link_path.links {
@@ -286,13 +284,22 @@ impl Group<'_> {
         };
         match self {
             Self::Edges(edges) => edges.iter().try_for_each(|edge| pair(*edge, &mut add))?,
-            Self::Blocks(blocks) if uniform::is_counted(wiring) => {
+            Self::Blocks(blocks) => {
+                let mut problem = None;
                 for block in blocks {
-                    uniform::loads(wiring, block, &mut |link, bytes| {
+                    let is_counted = links.count(block, &mut |link, bytes| {
                         if bytes > 0.0 {
-                            add(link.0, bytes / ideal);
+                            add(link, bytes / ideal);
                         }
                     });
+                    if !is_counted {
+                        block.for_each(|edge| {
+                            if problem.is_none() {
+                                problem = pair(edge, &mut add).err();
+                            }
+                        });
+                        continue;
+                    }
                     // Routes of a few members are as long as any.
                     let members = &block.members;
                     for from in [0, members.len() / 2, members.len() - 1].map(|n| members[n]) {
@@ -300,16 +307,6 @@ impl Group<'_> {
                             pair(Edge { from, to: *to, bytes: 0.0 }, &mut |_, _| {})?;
                         }
                     }
-                }
-            }
-            Self::Blocks(blocks) => {
-                let mut problem = None;
-                for block in blocks {
-                    block.for_each(|edge| {
-                        if problem.is_none() {
-                            problem = pair(edge, &mut add).err();
-                        }
-                    });
                 }
                 if let Some(problem) = problem {
                     return Err(problem);

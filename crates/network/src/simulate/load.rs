@@ -3,8 +3,7 @@
 //! Responsible for: the load of each layer, and its busiest link.
 
 use super::bundle::Bundle;
-use super::part::layer_name;
-use super::wiring::Wiring;
+use super::links::{Links, Placed};
 use crate::topology::{Detail, Graph, Layer, LinkClass, LinkId, Node, Topology};
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
@@ -31,65 +30,68 @@ pub struct LayerLoad {
 }
 
 /// Loads by layer, from the devices outwards, of the units' traffic (`moved`, in seconds at ideal speed) during a time.
-pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
-    let mut carried = vec![0.0; wiring.topology.graph.link_count()];
+pub fn layers(links: &dyn Links, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
+    let capacities = links.capacities();
+    let mut carried = vec![0.0; capacities.len()];
     for (unit, amount) in bundle.units.iter().zip(moved) {
         for &(link, load) in &unit.loads {
             carried[link as usize] += load * amount;
         }
     }
-    of_links(wiring, &carried, time)
+    of_links(links, &capacities, |link| carried[link], time)
 }
 
-impl Wiring {
-    /// Loads by layer from the bytes that each link carried in a time.
-    pub fn loads(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
-        let mut all = vec![0.0; self.topology.graph.link_count()];
-        for (sum, bytes) in all.iter_mut().zip(carried) {
-            *sum = bytes.get();
-        }
-        of_links(self, &all, time)
-    }
+/// Loads by layer from the bytes that each link carried in a time.
+pub fn loads(links: &dyn Links, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
+    let bytes = |link: usize| carried.get(link).map_or(0.0, |bytes| bytes.get());
+    of_links(links, &links.capacities(), bytes, time)
 }
 
-/// Loads by layer of bytes on each link.
-fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
-    let graph = &wiring.topology.graph;
+/// Loads by layer of bytes on each link. A layer of several speeds has that of its fastest link as capacity.
+fn of_links(
+    links: &dyn Links,
+    capacities: &[f64],
+    carried: impl Fn(usize) -> f64,
+    time: Seconds,
+) -> Vec<LayerLoad> {
     if time <= Seconds::ZERO {
         return Vec::new();
     }
-    let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
-    // Broken links carry nothing; a NIC without ports only represents the send limit of its device.
-    for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
-        let class = graph.class(link);
-        let busy = carried[link.index()] / (class.capacity * time).get();
-        let together = together(&wiring.topology, class);
-        let (layer, at) = found.entry(class.layer).or_insert_with(|| {
+    let mut found: BTreeMap<u8, (LayerLoad, u32)> = BTreeMap::new();
+    for (number, &capacity) in capacities.iter().enumerate() {
+        // Broken links carry nothing.
+        let Some(Placed { order, layer, cables }) = links.place(number as u32) else { continue };
+        let busy = carried(number) / (capacity * time.get());
+        let one = BytesPerSecond::new(capacity / cables as f64);
+        let (layer, at) = found.entry(order).or_insert_with(|| {
             let none = LayerLoad {
-                layer: layer_name(class.layer),
+                layer,
                 links: 0,
                 used: 0,
-                capacity: class.capacity / together as f64,
+                capacity: one,
                 mean: 0.0,
                 busiest: 0.0,
                 link: String::new(),
             };
-            (none, link)
+            (none, number as u32)
         });
-        layer.links += together;
-        layer.used += together * usize::from(busy > 0.0);
-        layer.mean += busy * together as f64;
+        if one > layer.capacity * (1.0 + 1e-9) {
+            layer.capacity = one;
+        }
+        layer.links += cables;
+        layer.used += cables * usize::from(busy > 0.0);
+        layer.mean += busy * cables as f64;
         // Links that differ only by rounding are equal: the first is reported.
         if busy > layer.busiest * (1.0 + 1e-9) {
             layer.busiest = busy;
-            *at = link;
+            *at = number as u32;
         }
     }
     found
         .into_values()
         .map(|(layer, at)| LayerLoad {
             mean: layer.mean / layer.links as f64,
-            link: named(&wiring.topology, at),
+            link: links.link_name(at),
             ..layer
         })
         .collect()
@@ -105,7 +107,7 @@ pub(super) fn named(topology: &Topology, link: LinkId) -> String {
 }
 
 /// Number of cables of a link: several if links with the same state are pooled.
-fn together(topology: &Topology, class: &LinkClass) -> usize {
+pub(super) fn together(topology: &Topology, class: &LinkClass) -> usize {
     if topology.detail != Detail::Links && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
         ((class.capacity / topology.design.port_bandwidth).round() as usize).max(1)
     } else {

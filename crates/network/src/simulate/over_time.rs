@@ -1,14 +1,13 @@
 //! Utilization of links over the time of a step.
 //!
 //! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Assumes an even flow within an
-//! exchange, so that an interval in which its speed changes has the mean. Does not draw.
+//! exchange, so that an interval in which its speed changes has the mean.
 
 use super::bundle::Bundle;
-use super::load::named;
-use super::part::layer_name;
+use super::links::Links;
 use super::script::{Played, Script, Work};
-use super::wiring::Wiring;
-use crate::topology::{Layer, LinkId};
+use crate::picture::{Curve, Lines, lines};
+use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,7 +42,7 @@ pub struct OverTime {
 
 /// Loads of a played script, over a step of a given duration.
 pub fn over_time(
-    wiring: &Wiring,
+    links: &dyn Links,
     bundle: &Bundle,
     script: &Script,
     played: &Played,
@@ -70,45 +69,44 @@ pub fn over_time(
             }
         }
     }
-    let graph = &wiring.topology.graph;
+    let capacities = links.capacities();
+    let order = |link: u32| links.place(link).map_or(u8::MAX, |place| place.order);
     let mut totals: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut layers: BTreeMap<Layer, (f64, Vec<f64>)> = BTreeMap::new();
-    for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
-        let class = graph.class(link);
-        layers.entry(class.layer).or_insert((0.0, vec![0.0; INTERVALS])).0 += class.capacity.get();
+    let mut layers: BTreeMap<u8, (&'static str, f64, Vec<f64>)> = BTreeMap::new();
+    for (link, capacity) in capacities.iter().enumerate() {
+        let Some(place) = links.place(link as u32) else { continue };
+        layers.entry(place.order).or_insert((place.layer, 0.0, vec![0.0; INTERVALS])).1 += capacity;
     }
     for (unit, row) in bundle.units.iter().zip(&moved) {
         let amount: f64 = row.iter().sum();
         for &(link, load) in &unit.loads {
-            *totals.entry(link).or_insert(0.0) += load * amount / graph.capacity(LinkId(link)).get();
-            if let Some((_, sums)) = layers.get_mut(&graph.class(LinkId(link)).layer) {
+            *totals.entry(link).or_insert(0.0) += load * amount / capacities[link as usize];
+            if let Some((_, _, sums)) = layers.get_mut(&order(link)) {
                 sums.iter_mut().zip(row).for_each(|(sum, part)| *sum += load * part);
             }
         }
     }
-    let mut busiest: BTreeMap<Layer, Vec<(u32, f64)>> = BTreeMap::new();
+    let mut busiest: BTreeMap<u8, Vec<(u32, f64)>> = BTreeMap::new();
     for (&link, &busy) in &totals {
-        busiest.entry(graph.class(LinkId(link)).layer).or_default().push((link, busy));
+        busiest.entry(order(link)).or_default().push((link, busy));
     }
     let mut rows = Vec::new();
-    for (layer, (capacity, sums)) in layers {
+    for (order, (layer, capacity, sums)) in layers {
         let share = |bytes: f64, capacity: f64| bytes / (capacity * interval.get());
         let busy = sums.into_iter().map(|bytes| share(bytes, capacity)).collect();
-        rows.push(LinkOverTime { layer: layer_name(layer), link: None, busy });
-        let mut links = busiest.remove(&layer).unwrap_or_default();
+        rows.push(LinkOverTime { layer, link: None, busy });
+        let mut own = busiest.remove(&order).unwrap_or_default();
         // Equal except for rounding: the first ones.
-        links
-            .sort_by(|a, b| if (a.1 / b.1 - 1.0).abs() < 1e-9 { a.0.cmp(&b.0) } else { b.1.total_cmp(&a.1) });
-        for (link, _) in links.into_iter().take(LISTED) {
-            let capacity = graph.capacity(LinkId(link)).get();
+        own.sort_by(|a, b| if (a.1 / b.1 - 1.0).abs() < 1e-9 { a.0.cmp(&b.0) } else { b.1.total_cmp(&a.1) });
+        for (link, _) in own.into_iter().take(LISTED) {
+            let capacity = capacities[link as usize];
             let mut busy = vec![0.0; INTERVALS];
             for (unit, row) in bundle.units.iter().zip(&moved) {
                 for &(_, load) in unit.loads.iter().filter(|own| own.0 == link) {
                     busy.iter_mut().zip(row).for_each(|(sum, part)| *sum += share(load * part, capacity));
                 }
             }
-            let name = named(&wiring.topology, LinkId(link));
-            rows.push(LinkOverTime { layer: layer_name(layer), link: Some(name), busy });
+            rows.push(LinkOverTime { layer, link: Some(links.link_name(link)), busy });
         }
     }
     OverTime { interval, rows }
@@ -134,6 +132,33 @@ fn spread(start: f64, end: f64, amount: f64, row: &mut [f64]) {
 }
 
 impl OverTime {
+    /// A picture of the busiest link of each layer over the step, as SVG.
+    pub fn svg(&self, title: &str) -> String {
+        /// Labels along the axis.
+        const LABELS: usize = 5;
+        let places = self.rows.first().map_or(0, |row| row.busy.len());
+        let every = (places / LABELS).max(1);
+        let label = |place: usize| {
+            let at = self.interval * place as f64;
+            if place.is_multiple_of(every) { human::seconds(at) } else { String::new() }
+        };
+        let mut curves: Vec<Curve> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.busy.iter().any(|busy| *busy > 0.0)) {
+            let Some(link) = &row.link else { continue };
+            let name = format!("{}: {link}", row.layer);
+            if !curves.iter().any(|curve| curve.name.starts_with(&format!("{}: ", row.layer))) {
+                curves.push(Curve { name, values: row.busy.iter().map(|busy| Some(busy * 100.0)).collect() });
+            }
+        }
+        lines(&Lines {
+            title: format!("{title}: busiest link of each layer"),
+            across: "time in the step".to_owned(),
+            places: (0..places).map(label).collect(),
+            up: "load in % of the link's capacity".to_owned(),
+            curves,
+        })
+    }
+
     /// Loads as CSV: layer, link (empty for the mean of the layer), start and end of the interval in seconds, share of the capacity.
     pub fn csv(&self) -> String {
         use std::fmt::Write as _;

@@ -3,10 +3,11 @@
 use crate::flows::{self, is_torus_law, torus_ratio};
 use railwright_calculator::collectives::{Collective, Fabric};
 use railwright_network::imported::{Imported, shared_time};
-use railwright_network::simulate::{Class, Edge, LayerLoad, Wiring, class_time};
-use railwright_network::topology::Routing;
-use railwright_network::traffic::Exchange;
+use railwright_network::simulate::{Class, Edge, LayerLoad, Links, Wiring, class_time};
+use railwright_network::topology::{Design, Routing};
+use railwright_network::traffic::{Exchange, Seats};
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;
 
@@ -22,7 +23,7 @@ pub enum Network<'a> {
     Imported(&'a Imported),
 }
 
-impl Network<'_> {
+impl<'a> Network<'a> {
     /// Devices.
     pub fn devices(self) -> u32 {
         match self {
@@ -80,10 +81,65 @@ impl Network<'_> {
         }
     }
 
-    pub(super) fn failed(self) -> Vec<String> {
+    pub(crate) fn failed(self) -> Vec<String> {
         match self {
             Self::Design(wiring) => wiring.failed.iter().map(|part| part.name()).collect(),
             Self::Imported(_) => Vec::new(),
+        }
+    }
+
+    /// Its links and routes.
+    pub(crate) fn links(self) -> &'a dyn Links {
+        match self {
+            Self::Design(wiring) => wiring,
+            Self::Imported(fabric) => fabric,
+        }
+    }
+
+    /// The design, or what is known of one: the devices of a fabric from a file with their domains and ports.
+    pub(crate) fn frame(self) -> Result<Design, Problem> {
+        match self {
+            Self::Design(wiring) => Ok(wiring.topology.design.clone()),
+            Self::Imported(fabric) => fabric.frame(),
+        }
+    }
+
+    /// Tests whether collectives on the network of a cluster have the law of a torus.
+    pub(crate) fn is_torus_law(self, cluster: &Cluster) -> bool {
+        matches!(self, Self::Design(wiring) if is_torus_law(cluster, wiring))
+    }
+
+    /// Returns an error if ranks have no device, or a device that is cut off.
+    pub(crate) fn check_seated(self, ranks: u64, seats: Option<&Seats>) -> Result<(), Problem> {
+        let ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
+        let fabric = match self {
+            Self::Design(wiring) => return wiring.check_seated(ranks, seats),
+            Self::Imported(fabric) => fabric,
+        };
+        let ranks = seats.map_or(ranks, |seats| ranks.max(seats.last() + 1));
+        let devices = fabric.devices.len() as u64;
+        if u64::from(ranks) <= devices {
+            return Ok(());
+        }
+        Err(Problem::new(format!(
+            "the run has {} ranks, but the fabric {} devices",
+            human::whole(u64::from(ranks)),
+            human::whole(devices)
+        ))
+        .in_file(fabric.name.clone())
+        .hint(format!("use at most {devices} devices")))
+    }
+
+    /// The same with its hash seed increased by a number, on which `then` continues.
+    pub(crate) fn redrawn<T>(
+        self,
+        draw: u32,
+        then: impl FnOnce(Network<'_>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        match self {
+            _ if draw == 0 => then(self),
+            Self::Design(wiring) => then(Network::Design(&wiring.redrawn(draw)?)),
+            Self::Imported(fabric) => then(Network::Imported(&fabric.redrawn(draw))),
         }
     }
 
@@ -95,7 +151,7 @@ impl Network<'_> {
     }
 
     /// The cluster with the ports of this network and without oversubscription.
-    pub(super) fn unblocked(self, cluster: &Cluster) -> Result<Cluster, Problem> {
+    pub(crate) fn unblocked(self, cluster: &Cluster) -> Result<Cluster, Problem> {
         let fabric = match self {
             Self::Design(wiring) => return Ok(flows::unblocked(cluster, wiring)),
             Self::Imported(fabric) => fabric,

@@ -2,7 +2,8 @@
 //!
 //! Responsible for: senders, receivers and rates. No task depends on them.
 
-use railwright_network::simulate::{Class, Edge, Wiring};
+use crate::collective::Network;
+use railwright_network::simulate::{Class, Edge};
 use railwright_network::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -53,11 +54,11 @@ impl Background {
 pub(super) fn add(
     background: Background,
     classes: &mut Vec<Class>,
-    wiring: &Wiring,
+    network: Network<'_>,
     (ranks, seats): (u64, Option<&Seats>),
 ) -> Result<(u32, f64), Problem> {
-    let pairs = background.pairs(wiring.devices(), u32::try_from(ranks).unwrap_or(u32::MAX), seats)?;
-    let design = &wiring.topology.design;
+    let pairs = background.pairs(network.devices(), u32::try_from(ranks).unwrap_or(u32::MAX), seats)?;
+    let design = &network.frame()?;
     let across =
         |&(from, to): &(u32, u32)| u64::from(from) / design.domain.size != u64::from(to) / design.domain.size;
     let members: Vec<Vec<Edge>> =

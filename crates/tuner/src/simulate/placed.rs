@@ -6,6 +6,7 @@
 //! is reported only if it is faster than the given order by more than [`GAIN`]. Does not move ranks within hosts.
 
 use super::{Setting, Simulation, quantile, whole};
+use crate::collective::Network;
 use crate::exchanges::traffic;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -88,7 +89,9 @@ pub fn placed(
     allocation: &Allocation,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<(), Problem> {
-    let wiring = setting.wiring;
+    let Network::Design(wiring) = setting.network else {
+        return Err(Problem::new("the hosts of a fabric from a file are those of its file"));
+    };
     let design = &wiring.topology.design;
     let tree = Tree::new(&wiring.topology);
     let machine = Machine::new(cluster);
@@ -149,7 +152,7 @@ pub fn placed(
 
 /// Hash seeds of a simulated order.
 fn draws(setting: &Setting<'_>) -> u32 {
-    if setting.wiring.topology.design.routing.is_hashed() { DRAWS } else { 1 }
+    if setting.network.routing().is_hashed() { DRAWS } else { 1 }
 }
 
 /// Tests whether every host is in one line with its first devices.
@@ -173,10 +176,13 @@ fn over_draws(
     let draws = draws(setting);
     let mut times = Vec::with_capacity(draws as usize);
     for draw in 0..draws {
-        let redrawn = if draw == 0 { None } else { Some(setting.wiring.redrawn(draw)?) };
-        let setting = Setting { wiring: redrawn.as_ref().unwrap_or(setting.wiring), ..*setting };
         let done = draw as usize;
-        times.push(whole(run, &setting, &mut |at, all| watch(done * all + at, draws as usize * all))?);
+        let mut watch = |at: usize, all: usize| watch(done * all + at, draws as usize * all);
+        times.push(
+            setting
+                .network
+                .redrawn(draw, |network| whole(run, &Setting { network, ..*setting }, &mut watch))?,
+        );
     }
     times.sort_by(|a, b| a.get().total_cmp(&b.get()));
     Ok(quantile(&times, 0.5))

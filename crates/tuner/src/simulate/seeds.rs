@@ -47,29 +47,30 @@ pub fn over_seeds(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<(), Problem> {
     let refused = |message: String| Problem::new(message).in_file("--seeds");
-    let design = &setting.wiring.topology.design;
+    let frame = setting.network.frame()?;
     if !(1..=MOST_SEEDS).contains(&seeds) {
         return Err(refused(format!("{seeds} is not between 1 and {MOST_SEEDS}")));
     }
-    if !design.routing.is_hashed() {
-        return Err(refused(format!("{} routing has no hash seed", design.routing.name()))
+    if !frame.routing.is_hashed() {
+        return Err(refused(format!("{} routing has no hash seed", frame.routing.name()))
             .hint("add `--routing ecmp`, or omit --seeds"));
     }
     let mut times = vec![own.step_time];
     for n in 1..seeds {
-        let wiring = setting.wiring.redrawn(n)?;
-        let setting = Setting { wiring: &wiring, ..*setting };
         let done = n as usize;
         let mut watch = |at: usize, all: usize| watch((done - 1) * all + at, (seeds as usize - 1) * all);
-        times.push(match setting.background {
-            Some(_) => simulate_watched(model, cluster, plan, &setting, &mut watch)?.step_time,
-            None => whole((model, cluster, plan), &setting, &mut watch)?,
-        });
+        times.push(setting.network.redrawn(n, |network| {
+            let setting = Setting { network, ..*setting };
+            Ok(match setting.background {
+                Some(_) => simulate_watched(model, cluster, plan, &setting, &mut watch)?.step_time,
+                None => whole((model, cluster, plan), &setting, &mut watch)?,
+            })
+        })?);
     }
     times.sort_by(|a, b| a.get().total_cmp(&b.get()));
     own.over_seeds = Some(OverSeeds {
         seeds,
-        first: design.seed,
+        first: frame.seed,
         least: quantile(&times, 0.0),
         median: quantile(&times, 0.5),
         p90: quantile(&times, 0.9),

@@ -1,7 +1,7 @@
 //! Simulated steps compared with the closed form where both must agree, and with the known cost of effects.
 
 use super::*;
-use crate::flows::wiring;
+use crate::flows::{self, wiring};
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::exchanges::of_step;
 use railwright_network::simulate::Part;
@@ -11,6 +11,7 @@ use railwright_spec::model::by_name;
 use railwright_spec::plan::{PlanSpec, Schedule, Sharding};
 use railwright_step::{Dimension, Phase};
 
+mod on_files;
 mod placed;
 mod published;
 

@@ -480,7 +480,8 @@ export interface Bill {
    */
   total_high: number
   /**
-   * Share of the total whose price has a range. The rest counts at its typical price in all three totals.
+   * Share of the total whose price has a range of public sources. The rest counts at its typical price in all three totals,
+   * or at the range of its rule if it is derived.
    */
   ranged_share: number
   /**
@@ -633,7 +634,7 @@ export interface Price {
    */
   watts_source: string
   /**
-   * `retrieved`, `recalled`, `inferred`, or text of the user.
+   * `retrieved`, `recalled`, `inferred`, `derived`, or text of the user.
    */
   confidence: string
 }

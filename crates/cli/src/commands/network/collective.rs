@@ -67,7 +67,8 @@ fn on_file(
 ) -> Result<Outcome, Failure> {
     let mut chosen = Vec::new();
     let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
-    let (mut cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
+    let mut cluster = run::cluster(word)?.resolve()?;
+    let (fabric, laid) = on_fabric::read(file, &cluster, arguments.routing.as_deref())?;
     chosen.extend(laid);
     let devices = fabric.devices.len() as u64;
     let specified = DesignSpec { devices: Some(devices), ..DesignSpec::default() };

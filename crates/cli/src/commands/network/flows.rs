@@ -17,7 +17,7 @@ use railwright_network::flow;
 use railwright_network::flow::listed::{
     DomainPorts, Interval, Listed, MOST_HELD, Meshed, Routes, held, parse, play_watched,
 };
-use railwright_network::simulate::{LayerLoad, Wiring};
+use railwright_network::simulate::{LayerLoad, Wiring, loads};
 use railwright_network::topology::Kind;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -59,7 +59,8 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
     let mut chosen = Vec::new();
     let word = on_network::cluster_or_usual(arguments.cluster.as_deref(), &mut chosen);
     if let Some(file) = &arguments.fabric.fabric {
-        let (cluster, fabric, laid) = on_fabric::read(file, word, arguments.routing.as_deref())?;
+        let cluster = run::cluster(word)?.resolve()?;
+        let (fabric, laid) = on_fabric::read(file, &cluster, arguments.routing.as_deref())?;
         chosen.extend(laid);
         let names: std::collections::BTreeMap<&str, u32> =
             fabric.devices.iter().enumerate().map(|(n, name)| (name.as_str(), n as u32)).collect();
@@ -71,7 +72,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
         let peers = peers(&cluster, (fabric.domain, fabric.domain_bandwidth), &mut chosen);
         let routes = Meshed::new(&fabric, peers);
         let (flows, makespans, outcome) = played(&routes, &table, draws, watching)?;
-        let layers = fabric.layers(&outcome.carried, outcome.duration);
+        let layers = loads(&fabric, &outcome.carried, outcome.duration);
         let layers = with_pairs(&routes, layers, &outcome);
         return Ok(Answered {
             next: next(arguments, network),
@@ -88,7 +89,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
     let peers = peers(&cluster, (domain, wiring.topology.design.domain.bandwidth), &mut chosen);
     let routes = Meshed::new(&wiring, peers);
     let (flows, makespans, outcome) = played(&routes, &table, draws, watching)?;
-    let layers = with_pairs(&routes, wiring.loads(&outcome.carried, outcome.duration), &outcome);
+    let layers = with_pairs(&routes, loads(&wiring, &outcome.carried, outcome.duration), &outcome);
     let next = next(arguments, network);
     Ok(Answered { next, warnings, ..answered(network, chosen, makespans, layers, flows) })
 }

@@ -4,7 +4,7 @@ mod placement;
 mod report;
 
 use super::on_hosts::{self, Hosts};
-use super::{on_network, on_run};
+use super::{on_fabric, on_network, on_run};
 use crate::args::placement::OnHosts;
 use crate::args::simulate::{Pricing, Simulate};
 use crate::args::traffic::OnNetwork;
@@ -24,6 +24,7 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning, did_you_mean};
 use railwright_spec::run::{Field as _, Run, Sheet, Value};
+use railwright_tuner::collective::Network;
 use railwright_tuner::flows::{self, OnTopology};
 use railwright_tuner::simulate::{
     Background, Job, Setting, SharedJob, Simulation, over_seeds, placed, simulate_watched, together,
@@ -36,6 +37,8 @@ pub(crate) struct Simulated {
     title: String,
     chosen: Vec<String>,
     simulation: Simulation,
+    /// True on a fabric from a file.
+    is_on_file: bool,
 }
 
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
@@ -55,6 +58,10 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         run::launch::print_remarks(launch, printer);
     }
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
+    if let Some(file) = &arguments.fabric.fabric {
+        let warnings = flows::without_own_tiers(warnings);
+        return on_file(arguments, file, (&run, chosen, &warnings), background, printer);
+    }
     let wanted = Hosts::read(&arguments.hosts, &run.cluster)?;
     if let (None, Some(path)) = (&wanted, &arguments.reordered) {
         return Err(Problem::new(format!("there are no hosts to write to `{path}`"))
@@ -78,17 +85,10 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
         .map_err(|problem| problem.in_file("--recovery"))?;
     let wiring = wiring.recovering(recovery);
-    let setting = Setting { wiring: &wiring, background, seats: seats.as_ref() };
+    let setting = Setting { background, seats: seats.as_ref(), ..Setting::on(&wiring) };
     let watching = printer.watching(BAR, "simulating");
-    let simulation = simulate_watched(&run.model, &run.cluster, &run.plan, &setting, &mut |done, all| {
-        watching.advance(done, all)
-    });
-    let simulation = simulation.and_then(|mut simulation| {
-        let Some(seeds) = arguments.seeds else { return Ok(simulation) };
-        let run = (&run.model, &run.cluster, &run.plan);
-        over_seeds(run, (&setting, &mut simulation), seeds, &mut |done, all| watching.advance(done, all))?;
-        Ok(simulation)
-    });
+    let simulation =
+        over_draws(&run, &setting, arguments.seeds, &mut |done, all| watching.advance(done, all));
     let simulation = simulation.and_then(|mut simulation| {
         let run = (&run.model, &run.cluster, &run.plan);
         if let Some(allocation) = &allocation {
@@ -114,6 +114,65 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
     printer.warnings(&warnings);
     printer.warnings(&idle);
+    if let (Some(path), Some(placed)) = (&arguments.reordered, &simulation.placed) {
+        printer.data(&written_hosts(&placed.reordered, on_hosts::per_host(&run.cluster)), Some(path))?;
+    }
+    shown(arguments, &run, (chosen, simulation), printer)
+}
+
+/// On a fabric from a file.
+fn on_file(
+    arguments: &Simulate,
+    file: &str,
+    (run, mut chosen, warnings): (&Run, Vec<String>, &[Warning]),
+    background: Option<Background>,
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    if arguments.hosts.are_named() || arguments.reordered.is_some() {
+        return Err(Problem::new("ranks use the devices of a fabric in the order of its file")
+            .in_file("--fabric")
+            .hint("omit --nodelist, --hostfile, --fragments and --reordered, or use --topology")
+            .into());
+    }
+    let (fabric, laid) = on_fabric::read(file, &run.cluster, arguments.routing.as_deref())?;
+    chosen.extend(laid);
+    chosen.push("latencies of the cluster (those of the file's cables have no effect)".to_owned());
+    let setting = Setting { network: Network::Imported(&fabric), background, seats: None };
+    let watching = printer.watching(BAR, "simulating");
+    let simulation = over_draws(run, &setting, arguments.seeds, &mut |done, all| watching.advance(done, all));
+    watching.finish();
+    match simulation {
+        Ok(simulation) => {
+            printer.warnings(warnings);
+            shown(arguments, run, (chosen, simulation), printer)
+        }
+        Err(problem) if watching.is_stopped() => printer.stopped(problem),
+        Err(problem) => Err(problem.into()),
+    }
+}
+
+/// A step, and the same with further hash seeds if requested.
+fn over_draws(
+    run: &Run,
+    setting: &Setting<'_>,
+    seeds: Option<u32>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Simulation, Problem> {
+    let mut simulation = simulate_watched(&run.model, &run.cluster, &run.plan, setting, watch)?;
+    if let Some(seeds) = seeds {
+        let run = (&run.model, &run.cluster, &run.plan);
+        over_seeds(run, (setting, &mut simulation), seeds, watch)?;
+    }
+    Ok(simulation)
+}
+
+/// Prints a simulation.
+fn shown(
+    arguments: &Simulate,
+    run: &Run,
+    (chosen, simulation): (Vec<String>, Simulation),
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
     let title = format!(
         "{} on {} x {}, {}",
         run::describe(&run.model),
@@ -124,13 +183,11 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     if let Some(path) = &arguments.loads {
         let is_picture = Path::new(path).extension().is_some_and(|suffix| suffix == "svg");
         let over_time = &simulation.over_time;
-        let text = if is_picture { report::loads(&title, over_time) } else { over_time.csv() };
+        let text = if is_picture { over_time.svg(&title) } else { over_time.csv() };
         printer.data(&text, Some(path))?;
     }
-    if let (Some(path), Some(placed)) = (&arguments.reordered, &simulation.placed) {
-        printer.data(&written_hosts(&placed.reordered, on_hosts::per_host(&run.cluster)), Some(path))?;
-    }
-    printer.answer(&Simulated { title, chosen, simulation }, &arguments.output)?;
+    let is_on_file = arguments.fabric.fabric.is_some();
+    printer.answer(&Simulated { title, chosen, simulation, is_on_file }, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 

@@ -4,8 +4,6 @@ use super::super::layers;
 use super::{Simulated, placement};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
-use railwright_network::picture::{Curve, Lines, lines};
-use railwright_network::simulate::OverTime;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::simulate::Simulation;
@@ -72,7 +70,8 @@ impl Answer for Simulated {
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
-        document.next_step("`--routing ecmp --seeds 16` adds hash collisions, `--fail PART` failures");
+        let failures = if self.is_on_file { "" } else { ", `--fail PART` failures" };
+        document.next_step(&format!("`--routing ecmp --seeds 16` adds hash collisions{failures}"));
         document
     }
 }
@@ -192,31 +191,4 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
         }));
     }
     remarks
-}
-
-/// The busiest link of each layer over the step.
-pub(super) fn loads(title: &str, over_time: &OverTime) -> String {
-    /// Labels along the axis.
-    const LABELS: usize = 5;
-    let places = over_time.rows.first().map_or(0, |row| row.busy.len());
-    let every = (places / LABELS).max(1);
-    let label = |place: usize| {
-        let at = over_time.interval * place as f64;
-        if place.is_multiple_of(every) { human::seconds(at) } else { String::new() }
-    };
-    let mut curves: Vec<Curve> = Vec::new();
-    for row in over_time.rows.iter().filter(|row| row.busy.iter().any(|busy| *busy > 0.0)) {
-        let Some(link) = &row.link else { continue };
-        let name = format!("{}: {link}", row.layer);
-        if !curves.iter().any(|curve| curve.name.starts_with(&format!("{}: ", row.layer))) {
-            curves.push(Curve { name, values: row.busy.iter().map(|busy| Some(busy * 100.0)).collect() });
-        }
-    }
-    lines(&Lines {
-        title: format!("{title}: busiest link of each layer"),
-        across: "time in the step".to_owned(),
-        places: (0..places).map(label).collect(),
-        up: "load in % of the link's capacity".to_owned(),
-        curves,
-    })
 }
