@@ -54,6 +54,10 @@ export interface WhatifAnswer {
    */
   rivals: string | null
   /**
+   * Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs).
+   */
+  tie_band: number
+  /**
    * Combined gain compared with the single gains. `null` without a combination.
    */
   interaction: Interaction | null
@@ -116,6 +120,10 @@ export interface Summary {
    */
   device_memory: number
   fit: Fit
+  /**
+   * Probability of fitting, which determines the verdict: memory that the allocator can release does not count.
+   */
+  probability_of_fitting: number
   /**
    * Rent per million tokens. `null` without a price. Unit: USD.
    */
