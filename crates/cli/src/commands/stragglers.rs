@@ -71,13 +71,12 @@ impl Answer for Stragglers {
                 Tone::Strong,
             ));
         }
-        let steps = if report.steps == 1 {
-            " (only one is recorded)".to_owned()
-        } else {
-            format!(" (mean of {})", report.steps)
+        let steps = match report.steps {
+            1 => " (only one is recorded)".to_owned(),
+            steps => format!(" (mean of {steps})"),
         };
+        let idle = if report.from_host { "outside of operators" } else { "devices idle" };
         if report.ranks_traced < 2 {
-            let idle = if report.from_host { "outside of operators" } else { "device idle" };
             document.pairs(vec![(idle, Cell::percent(report.idle))]);
             return document;
         }
@@ -92,10 +91,7 @@ impl Answer for Stragglers {
                 ),
             ),
             ("waits, all ranks", time(report.waits)),
-            (
-                if report.from_host { "outside of operators" } else { "devices idle" },
-                Cell::percent(report.idle),
-            ),
+            (idle, Cell::percent(report.idle)),
             ("reporting threshold", time(report.noise)),
             ("replay error", replay_error(report)),
             ("clocks", report.clocks.reason.trim_start_matches("clocks ").into()),
@@ -112,21 +108,17 @@ impl Answer for Stragglers {
                 Tone::Strong,
             ));
         }
-        let small = report.step_time - report.step_time_without - report.joint() - report.unexplained;
-        if report.bounds_only.is_none() && report.verdict != Verdict::CannotTell && small > report.noise {
-            document.paragraph(format!(
-                "the remaining {} of the difference are delays below the reporting threshold, of several ranks",
-                time(small).text
-            ));
+        if let Some(small) = report.below_threshold().map(|small| time(small).text) {
+            document.paragraph(format!("the remaining {small} are delays below the reporting threshold"));
         }
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
             of_culprit(&mut document, culprit);
-            let remarks =
-                report.health.as_ref().map(|health| health.remarks(culprit.rank)).unwrap_or_default();
+            let remarks = report.health.iter().flat_map(|health| health.remarks(culprit.rank));
+            let remarks: Vec<Cell> = remarks.map(Cell::from).collect();
             if !remarks.is_empty() {
                 document.heading_with("device counters", "readings during the recording");
-                document.blocks.push(Block::Bullets(remarks.into_iter().map(Cell::from).collect()));
+                document.blocks.push(Block::Bullets(remarks));
             }
         }
         slow_groups(&mut document, report);

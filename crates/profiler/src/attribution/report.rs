@@ -153,6 +153,13 @@ impl StragglerReport {
         self.ranks.iter().filter(|culprit| culprit.is_straggler)
     }
 
+    /// Time per step, in nanoseconds, of delays that are neither named nor evident, if they exceed the reporting threshold together.
+    pub fn below_threshold(&self) -> Option<f64> {
+        let rest = self.step_time - self.step_time_without - self.joint() - self.unexplained;
+        let is_known = self.bounds_only.is_none() && self.verdict != Verdict::CannotTell;
+        (is_known && rest > self.noise).then_some(rest)
+    }
+
     /// Step time saved without all named delays, in nanoseconds.
     pub fn joint(&self) -> f64 {
         self.culprits.iter().map(|named| named.cost_s * 1e9).sum()

@@ -164,7 +164,7 @@ fn settings_on_the_command_line_need_no_quotes() {
     assert_eq!(
         refused("plan.tensor_parallel=eight"),
         "--set `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `eight` | \
-         plan.tensor_parallel=eight | "
+         plan.tensor_parallel=eight | write a count as in `8192`, `8k` or `1M`"
     );
     assert_eq!(
         refused("plan.tensor_paralel=8"),
