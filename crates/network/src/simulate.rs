@@ -20,6 +20,7 @@ mod script;
 #[cfg(test)]
 mod tests;
 mod uniform;
+mod wired;
 mod wiring;
 
 pub use crate::flow::LinkPath;

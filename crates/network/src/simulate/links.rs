@@ -3,12 +3,7 @@
 //! Responsible for: what the simulation of a step reads from a network, whether it is a design or a fabric from a file.
 
 use super::class::Block;
-use super::load::named;
-use super::part::layer_name;
-use super::uniform;
-use super::wiring::Wiring;
 use crate::flow::LinkPath;
-use crate::topology::LinkId;
 use railwright_spec::problem::Problem;
 
 /// A link in reports.
@@ -48,44 +43,4 @@ pub trait Links {
 
     /// Name of a link.
     fn link_name(&self, link: u32) -> String;
-}
-
-impl Links for Wiring {
-    fn capacities(&self) -> Vec<f64> {
-        let mut capacities = crate::flow::Wires::capacities(self);
-        capacities.truncate(self.topology.graph.link_count());
-        capacities
-    }
-
-    fn link_path(&self, from: u32, to: u32) -> Option<LinkPath> {
-        Self::link_path(self, from, to, 0)
-    }
-
-    fn apart(&self, from: u32, to: u32) -> Problem {
-        Self::apart(self, from, to)
-    }
-
-    fn others(&self) -> Vec<(&dyn Links, bool)> {
-        Self::others(self).into_iter().map(|(other, is_detour)| (other as &dyn Links, is_detour)).collect()
-    }
-
-    fn count(&self, block: &Block, add: &mut dyn FnMut(u32, f64)) -> bool {
-        let is_counted = uniform::is_counted(self);
-        uniform::loads(self, block, &mut |link, bytes| add(link.0, bytes));
-        is_counted
-    }
-
-    fn place(&self, link: u32) -> Option<Placed> {
-        let link = LinkId(link);
-        // A NIC without ports only represents the send limit of its device.
-        self.is_alive(link).then(|| {
-            let class = self.topology.graph.class(link);
-            let cables = super::load::together(&self.topology, class);
-            Placed { order: class.layer as u8, layer: layer_name(class.layer), cables }
-        })
-    }
-
-    fn link_name(&self, link: u32) -> String {
-        named(&self.topology, LinkId(link))
-    }
 }
