@@ -71,7 +71,7 @@ impl Answer for Simulated {
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
         let failures = if self.is_on_file { "" } else { ", `--fail PART` failures" };
-        document.next_step(&format!("`--routing ecmp --seeds 16` adds hash collisions{failures}"));
+        document.next_step(format!("`--routing ecmp --seeds 16` adds hash collisions{failures}"));
         document
     }
 }
