@@ -35,8 +35,8 @@ pub fn modules(
     offers.recompute.iter().copied().filter(is_possible).filter(frees).collect()
 }
 
-/// Policies of a layout in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs, feed-forward
-/// modules, operators, some layers, all layers. A default layout uses the first that fits. `plan` is the layout without recompute.
+/// Policies of a layout, roughly in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs,
+/// operators, some layers, feed-forward modules, all layers. A default layout uses the first that fits. `plan` is the layout without recompute.
 pub(super) fn policies(
     layout: &PlanSpec,
     model: &Model,
@@ -64,20 +64,26 @@ pub(super) fn policies(
         set.insert(module);
         list.push(Recompute::Selective { modules: set.clone(), layers: None });
     }
-    // Both repeat large GEMMs, and together they leave little but attention: still less work than whole layers.
-    for module in [RecomputeModule::Mlp, RecomputeModule::Moe].into_iter().filter(|m| known.contains(m)) {
-        set.insert(module);
-        list.push(Recompute::Selective { modules: set.clone(), layers: None });
-    }
     if known.contains(&RecomputeModule::Operators) {
         let modules = BTreeSet::from([RecomputeModule::Operators]);
         list.push(Recompute::Selective { modules, layers: None });
     }
     if offers.full_recompute {
         let of_stage = model.num_layers().div_ceil(plan.pipeline_parallel.max(1));
-        let some = [of_stage.div_ceil(4), of_stage.div_ceil(2)].map(Some);
-        let counts = some.into_iter().filter(|_| offers.recompute_layers).chain([None]);
-        list.extend(counts.map(|layers| Recompute::Full { layers }));
+        // Layers are counted on every virtual stage alike, so few layers on each can leave no choice but all.
+        let chunks = plan.virtual_stages.max(1);
+        let leaves_some = |count: &u64| count.div_ceil(chunks).saturating_mul(chunks) < of_stage;
+        let some = [of_stage.div_ceil(4), of_stage.div_ceil(2)].into_iter().filter(leaves_some);
+        let counts = some.filter(|_| offers.recompute_layers);
+        list.extend(counts.map(|layers| Recompute::Full { layers: Some(layers) }));
+    }
+    // Both repeat the large GEMMs of every layer, but not attention.
+    for module in [RecomputeModule::Mlp, RecomputeModule::Moe].into_iter().filter(|m| known.contains(m)) {
+        set.insert(module);
+        list.push(Recompute::Selective { modules: set.clone(), layers: None });
+    }
+    if offers.full_recompute {
+        list.push(Recompute::Full { layers: None });
     }
     list
 }
