@@ -126,9 +126,11 @@ fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
     for (key, value) in &source.settings {
         if let Some(own) = other_value(key, value, &texts[place + 1..]) {
             let value = text(value);
-            let pair = foreign.windows(2).find(|pair| pair[1] == value);
-            let flag = pair.map_or("another flag", |pair| &pair[0]);
-            let message = format!("`{own}` contradicts `{flag} {value}`\n\nhint: pass one of them\n");
+            let mut pairs = foreign.windows(2).filter(|pair| pair[1] == value);
+            let flag =
+                pairs.next().filter(|_| pairs.next().is_none()).map(|pair| format!("`{} {value}`", pair[0]));
+            let other = flag.unwrap_or_else(|| format!("a flag that sets `{key}` to {value}"));
+            let message = format!("`{own}` contradicts {other}\n\nhint: pass one of them\n");
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
         }
         out.push(OsString::from("--set"));
