@@ -70,7 +70,7 @@ pub(super) fn policies(
     }
     if offers.full_recompute {
         let of_stage = model.num_layers().div_ceil(plan.pipeline_parallel.max(1));
-        // Layers are counted on every virtual stage alike, so few layers on each can leave no choice but all.
+        // Every virtual stage recomputes the same number of layers, so with few layers on each it can be all of them.
         let chunks = plan.virtual_stages.max(1);
         let leaves_some = |count: &u64| count.div_ceil(chunks).saturating_mul(chunks) < of_stage;
         let some = [of_stage.div_ceil(4), of_stage.div_ceil(2)].into_iter().filter(leaves_some);
