@@ -1,4 +1,4 @@
-// Offers beside a plan that does not fit or is rejected, and the collectives of two scenarios in one table.
+// Remedies of a plan that does not fit or is invalid, and the collectives of two scenarios in one table.
 import { expect, it } from 'vitest'
 import { remedies } from '../src/views/calculator/remedies'
 import { suggestions } from '../src/views/calculator/suggestions'

@@ -213,10 +213,8 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
                     if !divides || !data.is_multiple_of(context) {
                         continue;
                     }
-                    let software = fused.filter(|_| expert > 1).map(|fused| fused.id.clone());
                     let chunkings = chunkings(spec, layers, pipeline, splits_unevenly);
                     found.extend(chunkings.map(|virtual_stages| PlanSpec {
-                        software: software.clone().or_else(|| spec.software.clone()),
                         tensor_parallel: Some(tensor),
                         pipeline_parallel: Some(pipeline),
                         context_parallel: Some(context),

@@ -248,5 +248,5 @@ fn an_export_that_describes_another_run_warns() {
     assert_eq!(axolotl.code, 0, "{}", axolotl.stderr);
     assert!(axolotl.stderr.contains("the written file is slower than the plan"), "{}", axolotl.stderr);
     let megatron = of("megatron", &["--gbs", "64", "--seq", "4096"]);
-    assert!(!megatron.stderr.contains("another run"), "{}", megatron.stderr);
+    assert!(!megatron.stderr.contains("the written file"), "{}", megatron.stderr);
 }

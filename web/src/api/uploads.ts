@@ -22,8 +22,8 @@ export const arrived = signal(0)
 /** Handles that the server is known to have. */
 const present = new Set<string>()
 
-/** A path as the user knows it: an upload by the name of its file. */
-export const withoutHandle = (path: string): string => path.replace(HANDLE, '')
+/** A path as the user knows it, or several in a text: an upload by the name of its file. */
+export const withoutHandle = (text: string): string => text.replaceAll(/(^|[\s,])upload:[^/]+\//g, '$1')
 
 /** Handles in the values of a state; files of one value are separated by commas or lines. Pure. */
 export function handlesIn(parameters: Readonly<Record<string, string>>): string[] {

@@ -1,4 +1,5 @@
 // Source line of a saved chart: the run or the open files, and the date.
+import { withoutHandle } from '../api/uploads'
 import { location, own } from '../state/location'
 import { planSummary, runText } from '../state/run'
 import { views } from '../views/registry'
@@ -15,10 +16,9 @@ export function sourceText(today: Date): string {
 export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''
-  const name = (text: string) => text.replaceAll(/upload:[^/]+\//g, '')
   const run = Object.entries(runText.value)
-    .map(([key, value]) => `${key} ${name(value)}`)
+    .map(([key, value]) => `${key} ${withoutHandle(value)}`)
     .join(', ')
   const plan = run && planSummary.value ? `${run}; ${planSummary.value}` : run
-  return name(files) || plan || texts.noRun
+  return withoutHandle(files) || plan || texts.noRun
 }

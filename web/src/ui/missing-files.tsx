@@ -15,8 +15,10 @@ export function MissingFiles() {
   if (missing.value.length === 0) return null
   const wanted = missing.value
   const check = (path: string) => {
-    const name = wanted.map(withoutHandle).find((one) => one === withoutHandle(path))
-    if (!wanted.includes(path)) toast(texts.otherContent(withoutHandle(path)), { kind: 'refused', hint: name && texts.theNameIsTheSame })
+    if (wanted.includes(path)) return
+    const name = withoutHandle(path)
+    const isSameName = wanted.some((one) => withoutHandle(one) === name)
+    toast(texts.otherContent(name), { kind: 'refused', hint: isSameName ? texts.theNameIsTheSame : undefined })
   }
   return (
     <div class="server-gone missing-files" role="alert">

@@ -68,14 +68,13 @@ pub(super) fn policies(
         let modules = BTreeSet::from([RecomputeModule::Operators]);
         list.push(Recompute::Selective { modules, layers: None });
     }
-    if offers.full_recompute {
+    if offers.full_recompute && offers.recompute_layers {
         let of_stage = model.num_layers().div_ceil(plan.pipeline_parallel.max(1));
         // Every virtual stage recomputes the same number of layers, so with few layers on each it can be all of them.
         let chunks = plan.virtual_stages.max(1);
         let leaves_some = |count: &u64| count.div_ceil(chunks).saturating_mul(chunks) < of_stage;
         let some = [of_stage.div_ceil(4), of_stage.div_ceil(2)].into_iter().filter(leaves_some);
-        let counts = some.filter(|_| offers.recompute_layers);
-        list.extend(counts.map(|layers| Recompute::Full { layers: Some(layers) }));
+        list.extend(some.map(|layers| Recompute::Full { layers: Some(layers) }));
     }
     // Both repeat the large GEMMs of every layer, but not attention.
     for module in [RecomputeModule::Mlp, RecomputeModule::Moe].into_iter().filter(|m| known.contains(m)) {

@@ -1,7 +1,7 @@
 //! Arguments of `network collective`.
 
 use super::Output;
-use super::flows::OwnFabric;
+use super::flows::{Broken, OwnFabric};
 use super::traffic::OnNetwork;
 use clap::{Args, ValueEnum, ValueHint};
 use railwright_calculator::collectives::Collective;
@@ -45,18 +45,8 @@ pub(crate) struct CollectiveOn {
     /// Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1]
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
-    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
-    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
-    pub(crate) fail: Vec<String>,
-    /// Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "spread",
-        conflicts_with = "fabric",
-        help_heading = "Network"
-    )]
-    pub(crate) recovery: String,
+    #[command(flatten)]
+    pub(crate) broken: Broken,
     /// Output the bus bandwidth over message size as an SVG chart
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,

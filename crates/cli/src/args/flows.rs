@@ -25,14 +25,37 @@ pub(crate) struct FlowsOn {
     /// Number of hash seeds; reports the median and the 90th percentile of the makespan
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Network")]
     pub(crate) seeds: u32,
-    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
-    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
-    pub(crate) fail: Vec<String>,
+    #[command(flatten)]
+    pub(crate) failed: FailedParts,
     /// Write start and end of every flow as CSV
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) ends: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Failed parts of a design.
+#[derive(Args, Debug, Default)]
+pub(crate) struct FailedParts {
+    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
+    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
+    pub(crate) fail: Vec<String>,
+}
+
+/// Failed parts, and what becomes of their traffic.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Broken {
+    #[command(flatten)]
+    pub(crate) failed: FailedParts,
+    /// Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "spread",
+        conflicts_with = "fabric",
+        help_heading = "Network"
+    )]
+    pub(crate) recovery: String,
 }
 
 /// A fabric from a file.

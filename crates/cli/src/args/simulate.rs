@@ -1,6 +1,6 @@
 //! Arguments of `network simulate`, and of `estimate` and `timeline` for collectives priced by flows.
 
-use super::flows::OwnFabric;
+use super::flows::{Broken, OwnFabric};
 use super::placement::OnHosts;
 use super::traffic::OnNetwork;
 use super::{Output, RunArguments};
@@ -34,18 +34,8 @@ pub(crate) struct Simulate {
     /// Number of hash seeds; reports the median and the 90th percentile of the step time (`ecmp` routing)
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
-    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
-    #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
-    pub(crate) fail: Vec<String>,
-    /// Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "spread",
-        conflicts_with = "fabric",
-        help_heading = "Network"
-    )]
-    pub(crate) recovery: String,
+    #[command(flatten)]
+    pub(crate) broken: Broken,
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,

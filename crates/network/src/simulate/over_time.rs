@@ -70,25 +70,27 @@ pub fn over_time(
         }
     }
     let capacities = links.capacities();
-    let order = |link: u32| links.place(link).map_or(u8::MAX, |place| place.order);
+    // Every unit visits its links, so the layers of links are looked up once.
+    let mut orders = vec![u8::MAX; capacities.len()];
     let mut totals: BTreeMap<u32, f64> = BTreeMap::new();
     let mut layers: BTreeMap<u8, (&'static str, f64, Vec<f64>)> = BTreeMap::new();
     for (link, capacity) in capacities.iter().enumerate() {
         let Some(place) = links.place(link as u32) else { continue };
+        orders[link] = place.order;
         layers.entry(place.order).or_insert((place.layer, 0.0, vec![0.0; INTERVALS])).1 += capacity;
     }
     for (unit, row) in bundle.units.iter().zip(&moved) {
         let amount: f64 = row.iter().sum();
         for &(link, load) in &unit.loads {
             *totals.entry(link).or_insert(0.0) += load * amount / capacities[link as usize];
-            if let Some((_, _, sums)) = layers.get_mut(&order(link)) {
+            if let Some((_, _, sums)) = layers.get_mut(&orders[link as usize]) {
                 sums.iter_mut().zip(row).for_each(|(sum, part)| *sum += load * part);
             }
         }
     }
     let mut busiest: BTreeMap<u8, Vec<(u32, f64)>> = BTreeMap::new();
     for (&link, &busy) in &totals {
-        busiest.entry(order(link)).or_default().push((link, busy));
+        busiest.entry(orders[link as usize]).or_default().push((link, busy));
     }
     let mut rows = Vec::new();
     for (order, (layer, capacity, sums)) in layers {

@@ -28,11 +28,6 @@ struct Tree<'a> {
     forwards: bool,
 }
 
-/// Tests whether the loads of a block follow from counting.
-pub(super) fn is_counted(wiring: &Wiring) -> bool {
-    tree(wiring).is_some()
-}
-
 fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     let topology = &wiring.topology;
     let design = &topology.design;
@@ -49,9 +44,9 @@ fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     })
 }
 
-/// Adds the load of a block to links by `add(link, bytes)`. Adds nothing if routes do not follow from counting.
-pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId, f64)) {
-    let Some(tree) = tree(wiring) else { return };
+/// Adds the load of a block to links by `add(link, bytes)`. Adds nothing and returns false if routes do not follow from counting.
+pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId, f64)) -> bool {
+    let Some(tree) = tree(wiring) else { return false };
     let members = &block.members;
     let all = members.len() as f64;
     let mut of_domain: BTreeMap<u64, f64> = BTreeMap::new();
@@ -74,7 +69,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
             domain(member, inside, inside);
         }
         tree.direct(members, block.bytes, add);
-        return;
+        return true;
     }
     let before = tree.design.forwarding != Forwarding::After;
     let is_member = |device: u64| members.binary_search(&(device as u32)).is_ok();
@@ -96,6 +91,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
     for &place in of_place.keys() {
         tree.rail(place, members, &of_domain, before, block.bytes, add);
     }
+    true
 }
 
 impl Tree<'_> {

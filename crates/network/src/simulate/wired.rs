@@ -32,9 +32,7 @@ impl Links for Wiring {
     }
 
     fn count(&self, block: &Block, add: &mut dyn FnMut(u32, f64)) -> bool {
-        let is_counted = uniform::is_counted(self);
-        uniform::loads(self, block, &mut |link, bytes| add(link.0, bytes));
-        is_counted
+        uniform::loads(self, block, &mut |link, bytes| add(link.0, bytes))
     }
 
     fn place(&self, link: u32) -> Option<Placed> {

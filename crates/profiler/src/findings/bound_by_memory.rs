@@ -75,8 +75,8 @@ impl Rule for BoundByMemory {
 
 /// Tests whether XLA named a kernel, as in `input_convert_reduce_fusion.13`.
 fn is_fusion_of_xla(name: &str) -> bool {
-    let fusion = name.split_once("_fusion").map(|(_, number)| number.trim_start_matches('.'));
-    fusion.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_')))
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    name.split_once("_fusion").is_some_and(|(_, number)| is_number(number))
 }
 
 /// Tests whether a host operator draws parameters at random or reads a value: neither can be fused.

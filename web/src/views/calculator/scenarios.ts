@@ -24,6 +24,12 @@ export const lastSet = signal<readonly string[]>([])
 /** Settings that keep a value of the program's plan, because another one was set. */
 export const heldKeys = computed<readonly string[]>(() => kept.value.held?.split(',') ?? [])
 
+/** Mark of the settings that keep a value of the program's plan: those held before, without the ones that are set, and `held`. */
+export function heldMark(values: Readonly<Record<string, string | undefined>>, held: readonly string[]): { 'c.held': string | undefined } {
+  const all = [...heldKeys.value.filter((key) => !(key in values)), ...held]
+  return { 'c.held': all.length > 0 ? all.join(',') : undefined }
+}
+
 /** Sets arguments of the edited scenario; `undefined` resets to auto. `held`: those that keep a value of the program's plan. */
 export function set(
   values: Readonly<Record<string, string | undefined>>,
@@ -31,8 +37,7 @@ export function set(
   held: readonly string[] = [],
 ): void {
   lastSet.value = Object.keys(values).filter((key) => !held.includes(key))
-  const stillHeld = [...heldKeys.value.filter((key) => !(key in values)), ...held]
-  const mark = { 'c.held': stillHeld.length > 0 ? stillHeld.join(',') : undefined }
+  const mark = heldMark(values, held)
   if (editing.value === 'a') {
     change({ ...values, ...mark }, history)
     return

@@ -1,4 +1,5 @@
 // Names and choices of the plan, as shown in the controls.
+import { withoutHandle } from '../../api/uploads'
 import * as texts from '../../words/calculator'
 
 export const SCHEDULES: readonly (readonly [string, string])[] = [
@@ -85,6 +86,6 @@ export function titleOfRun(title: string, given: string | undefined): string {
 
 /** A model's name: an uploaded file is called what the user called it, not by its place on the server. */
 export function nameOfModel(name: string, given: string | undefined): string {
-  const file = /^upload:[^/]+\/(.+)$/.exec(given ?? '')?.[1]
-  return /^upload:[^/]+$/.test(name) && file !== undefined ? file : name
+  const file = withoutHandle(given ?? '')
+  return /^upload:[^/]+$/.test(name) && file !== (given ?? '') ? file : name
 }

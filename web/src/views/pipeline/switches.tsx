@@ -5,6 +5,7 @@ import { change, own } from '../../state/location'
 import { run, runText } from '../../state/run'
 import { copy } from '../../ui/clipboard'
 import { ofSchedule, withHeld } from '../calculator/holding'
+import { heldMark } from '../calculator/scenarios'
 import * as texts from '../../words/pipeline'
 
 const SCHEDULES = [
@@ -31,7 +32,7 @@ export function Switches(props: Props) {
   /** Another schedule or other chunks of the plan that is shown, not of another one. */
   const hold = (own: Readonly<Record<string, string | undefined>>) => {
     const { all, held } = withHeld(own, runText.value, props.estimate)
-    change({ ...all, ...(held.length > 0 ? { 'c.held': held.join(',') } : {}) })
+    change({ ...all, ...heldMark(all, held) })
   }
   const { detail, trace, step } = own('p')
   const set = (key: string) => (event: { currentTarget: { value: string } }) => change({ [key]: event.currentTarget.value || undefined })

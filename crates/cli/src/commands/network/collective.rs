@@ -12,12 +12,10 @@ use crate::printer::Printer;
 use crate::run;
 use clap::ValueEnum as _;
 use railwright_answers::quoted;
-use railwright_network::failures::Recovery;
 use railwright_network::topology::DesignSpec;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
-use railwright_spec::run::{Field as _, Value};
 use railwright_tuner::collective::{Curve, Network, Question, curve_watched, nodes, range, ranks};
 use report::Answered;
 use std::path::Path;
@@ -30,7 +28,7 @@ const BAR: &str = "hash seeds {bar:30} {percent}%, {eta} left";
 /// Computes a curve.
 pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
     let sizes = range(&arguments.bytes, arguments.factor).map_err(|problem| unplaced(problem, "--bytes"))?;
-    let failed = on_network::failed(&arguments.fail)?;
+    let failed = on_network::failed(&arguments.broken.failed)?;
     if let Some(file) = &arguments.fabric.fabric {
         return on_file(arguments, file, &sizes, printer);
     }
@@ -42,9 +40,7 @@ pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome
     let Wired { sheet, wiring, chosen: laid, warnings } = wired(&on, &cluster, &failed)?;
     chosen.extend(laid);
     printer.warnings(&warnings);
-    let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
-        .map_err(|problem| problem.in_file("--recovery"))?;
-    let wiring = wiring.recovering(recovery);
+    let wiring = wiring.recovering(on_network::recovery(&arguments.broken.recovery)?);
     let is_hashed = wiring.topology.design.routing.is_hashed();
     let seeds = arguments.seeds.unwrap_or(if is_hashed { SEEDS } else { 1 });
     let operation = arguments.operation.collective();
@@ -98,7 +94,7 @@ fn next(arguments: &CollectiveOn, network: Network<'_>) -> String {
     line.extend((arguments.first_node > 0).then(|| format!(" --first-node {}", arguments.first_node)));
     let fabric = arguments.fabric.fabric.as_deref();
     line += &on_network::flags(arguments.cluster.as_deref(), &arguments.on, fabric);
-    line.extend(arguments.fail.iter().map(|part| format!(" --fail {}", quoted(part))));
+    line.extend(arguments.broken.failed.fail.iter().map(|part| format!(" --fail {}", quoted(part))));
     line + &on_network::other_routing(network, "")
 }
 

@@ -3,7 +3,7 @@
 
 mod report;
 
-use super::{design, on_run, placed};
+use super::{design, on_network, on_run, placed};
 use crate::args::network::Failures;
 use crate::exit::{Failure, Outcome};
 use crate::input;
@@ -12,11 +12,10 @@ use railwright_network::failures::expected::{Expectation, INTERRUPTION_HOURS, Jo
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample_watched};
 use railwright_network::failures::state::{Part, State, States};
-use railwright_network::failures::{Recovery, classes, parts, slowdown};
+use railwright_network::failures::{classes, parts, slowdown};
 use railwright_network::topology::Design;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::run::{Field, Value};
 use std::cell::RefCell;
 
 /// The longest table of rates that is read.
@@ -148,9 +147,7 @@ fn job(arguments: &Failures) -> Result<Job, Problem> {
         let problem = Problem::new(format!("{interruption_hours} is not a number of hours from 0 to 10,000"));
         return Err(problem.in_file("--interruption-hours"));
     }
-    let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
-        .map_err(|problem| problem.in_file("--recovery"))?;
-    Ok(Job { exposed_share, interruption_hours, recovery })
+    Ok(Job { exposed_share, interruption_hours, recovery: on_network::recovery(&arguments.recovery)? })
 }
 
 /// Parts of `--fail`: named parts, and numbers of any others.

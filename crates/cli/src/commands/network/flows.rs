@@ -124,7 +124,7 @@ fn next(arguments: &FlowsOn, network: Network<'_>) -> String {
     let mut line = format!("railwright network flows {}", quoted(&arguments.flows));
     line +=
         &on_network::flags(arguments.cluster.as_deref(), &arguments.on, arguments.fabric.fabric.as_deref());
-    line.extend(arguments.fail.iter().map(|part| format!(" --fail {}", quoted(part))));
+    line.extend(arguments.failed.fail.iter().map(|part| format!(" --fail {}", quoted(part))));
     line + &on_network::other_routing(network, " --seeds 16")
 }
 
@@ -186,7 +186,7 @@ struct Wired {
 
 /// A design for the devices of a cluster, with its own latencies. Devices use at most the bandwidth of their own link.
 fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wired, Failure> {
-    let failed = on_network::failed(&arguments.fail)?;
+    let failed = on_network::failed(&arguments.failed)?;
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
     let cluster = run::cluster(word)?.resolve()?;
     if on.topology.is_none() {

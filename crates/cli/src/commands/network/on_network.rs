@@ -3,15 +3,17 @@
 //! Responsible for: `--topology` and `--network KEY=VALUE`. Independent of the traffic on it.
 
 use super::{design, spelled_out};
+use crate::args::flows::FailedParts;
 use crate::args::network::DesignFlags;
 use crate::args::traffic::OnNetwork;
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::quoted;
+use railwright_network::failures::Recovery;
 use railwright_network::simulate::Part;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::Sheet;
+use railwright_spec::run::{Field as _, Sheet, Value};
 use railwright_tuner::collective::Network;
 
 /// The design for a cluster; of the kind `usual` if none is specified.
@@ -68,8 +70,13 @@ pub(super) fn other_routing(network: Network<'_>, seeds: &str) -> String {
 }
 
 /// The parts of `--fail`.
-pub(super) fn failed(words: &[String]) -> Result<Vec<Part>, Problem> {
-    words.iter().map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail"))).collect()
+pub(super) fn failed(parts: &FailedParts) -> Result<Vec<Part>, Problem> {
+    parts.fail.iter().map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail"))).collect()
+}
+
+/// The policy of `--recovery`.
+pub(super) fn recovery(word: &str) -> Result<Recovery, Problem> {
+    Recovery::read(&Value::Text(word.to_owned())).map_err(|problem| problem.in_file("--recovery"))
 }
 
 /// The routing of a kind of network if a design sets none, and the default chosen.

@@ -13,7 +13,6 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_answers::Machines;
 use railwright_calculator::costing::Machine;
-use railwright_network::failures::Recovery;
 use railwright_network::placement::{Allocation, written_hosts};
 use railwright_network::simulate::{Part, Wiring};
 use railwright_network::topology::{DesignSpec, Kind};
@@ -23,7 +22,7 @@ use railwright_spec::human;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning, did_you_mean};
-use railwright_spec::run::{Field as _, Run, Sheet, Value};
+use railwright_spec::run::{Run, Sheet};
 use railwright_tuner::collective::Network;
 use railwright_tuner::flows::{self, OnTopology};
 use railwright_tuner::simulate::{
@@ -45,7 +44,7 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Simulates a step.
 pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Failure> {
-    let failed = on_network::failed(&arguments.fail)?;
+    let failed = on_network::failed(&arguments.broken.failed)?;
     let background = arguments
         .background
         .as_deref()
@@ -82,9 +81,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     chosen.extend(allocation.as_ref().and_then(on_hosts::unused));
     chosen.extend(job.as_ref().and_then(|job| links_of_job(job, &run.cluster)));
     let seats = allocation.as_ref().map(Allocation::seats).transpose()?;
-    let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
-        .map_err(|problem| problem.in_file("--recovery"))?;
-    let wiring = wiring.recovering(recovery);
+    let wiring = wiring.recovering(on_network::recovery(&arguments.broken.recovery)?);
     let setting = Setting { background, seats: seats.as_ref(), ..Setting::on(&wiring) };
     let watching = printer.watching(BAR, "simulating");
     let simulation =

@@ -139,8 +139,7 @@ impl Answered {
             let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };
             document.spans(vec![
                 Cell::new(verdict, Tone::Bad),
-                format!(": of {}, none {fitting}", counted_as(counters.enumerated, "strategy", "strategies"))
-                    .into(),
+                format!(": of {searched}, none {fitting}").into(),
             ]);
             return;
         };
