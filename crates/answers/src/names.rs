@@ -119,6 +119,18 @@ pub fn dimension(text: &str) -> Result<(String, &str), Problem> {
     Ok((key, values))
 }
 
+/// Value of a key from the text of a flag; `None` if the text is refused.
+fn parsed(key: &str, text: &str) -> Option<Value> {
+    let mut spec = RunSpec::default();
+    spec.set_flag("", key, text).ok()?;
+    spec.get(key)
+}
+
+/// True if two texts of a flag give its key one value: `1k` and `1024` of a count. Texts that are refused are compared as they are.
+pub fn is_same_value(key: &str, one: &str, other: &str) -> bool {
+    one == other || parsed(key, one).is_some_and(|value| Some(value) == parsed(key, other))
+}
+
 /// The first of the typed flags, with its value, that sets a key to another value; `None` without one.
 pub fn other_value(key: &str, value: &Value, typed: &[&str]) -> Option<String> {
     let known = keys().into_iter().find(|known| known.path() == key)?;
@@ -127,10 +139,7 @@ pub fn other_value(key: &str, value: &Value, typed: &[&str]) -> Option<String> {
         let name = word.strip_prefix("--").unwrap_or_default();
         aliases_of(&known).contains(&name) || own.as_deref() == Some(name)
     };
-    let differs = |other: &str| {
-        let mut spec = RunSpec::default();
-        spec.set_flag("", key, other).is_ok() && spec.get(key).as_ref() != Some(value)
-    };
+    let differs = |other: &str| parsed(key, other).is_some_and(|other| other != *value);
     typed.iter().enumerate().find_map(|(at, word)| {
         let (name, other) = word.split_once('=').or_else(|| Some((*word, *typed.get(at + 1)?)))?;
         (is_own(name) && differs(other)).then(|| format!("{name} {other}"))

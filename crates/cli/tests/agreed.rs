@@ -166,6 +166,7 @@ fn one_flag_with_two_values_is_an_error() {
     );
     assert!(rejected(&open(&["search", "--gpus", "256", "--gpus", "512"])).contains("`256` and `512`"));
     assert_eq!(run(&open(&["estimate", "--gpus", "64", "--gpus", "64"])).code, 0);
+    assert_eq!(run(&open(&["estimate", "--gpus", "1k", "--gpus", "1024"])).code, 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use railwright_answers::{aliases_of, flag_of};
+use railwright_answers::{aliases_of, flag_of, is_same_value};
 use railwright_spec::human;
 use railwright_spec::run::{Key, Kind, keys};
 
@@ -135,7 +135,7 @@ impl FromArgMatches for RunFlags {
             let path = key.path();
             let Some(mut values) = matches.get_many::<String>(&path) else { continue };
             let Some(value) = values.next() else { continue };
-            if let Some(other) = values.find(|other| *other != value) {
+            if let Some(other) = values.find(|other| !is_same_value(&path, other, value)) {
                 return Err(contradiction(&key, &flag, value, other));
             }
             self.settings.push((format!("--{flag}"), path, value.clone()));
