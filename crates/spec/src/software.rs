@@ -4,6 +4,7 @@
 //! fused kernels, host cost of a launch, exposed share of communication, and sustained over burst rate of GEMMs. Constants depend on
 //! generation, accelerator architecture and operator, never on a run.
 
+mod dated;
 mod features;
 mod front_end;
 mod identified;
@@ -11,6 +12,7 @@ mod inferred;
 mod offers;
 mod overlap;
 mod parts;
+pub mod phrases;
 
 pub use features::{Feature, by_id, feature, features, features_of, generation_of, with_features};
 pub use front_end::{FrontEnd, front_end, front_ends};
@@ -22,6 +24,7 @@ pub use parts::{PARTS, Part};
 use crate::calibration::{Calibration, Operators};
 use crate::plan::{AttentionKernel, Overlap, Plan, StageSplit};
 use crate::precision::DataType;
+use dated::Release;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -263,6 +266,7 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
 struct Catalogue {
     generations: Vec<Software>,
     features: Vec<Feature>,
+    releases: Vec<Release>,
     refinements: Vec<Refinement>,
 }
 
@@ -320,7 +324,8 @@ impl Catalogue {
         let features = list("feature").try_into().map_err(|e: toml::de::Error| format!("feature: {e}"))?;
         let refinements =
             list("refinement").try_into().map_err(|e: toml::de::Error| format!("refinement: {e}"))?;
-        Ok(Self { generations, features, refinements })
+        let releases = list("release").try_into().map_err(|e: toml::de::Error| format!("release: {e}"))?;
+        Ok(Self { generations, features, releases, refinements })
     }
 }
 

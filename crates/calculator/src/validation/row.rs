@@ -7,6 +7,7 @@
 mod recompute;
 
 use super::table::Cells;
+use crate::software::phrases::{is_denied, names};
 use crate::software::{self, Software};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
@@ -177,7 +178,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         expert_imbalance: if notes.contains("natural routing") {
             Some(USUAL_IMBALANCE)
         } else {
-            (notes.contains("forced-balanced") || is_recipe).then_some(1.0)
+            (BALANCED.iter().any(|phrase| names(&notes, phrase)) || is_recipe).then_some(1.0)
         },
         overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
         overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
@@ -357,6 +358,33 @@ fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<
 }
 
 /// Sets the number formats that the row specifies; the others are the generation's defaults.
+/// Phrases for routers that send each expert as many tokens.
+const BALANCED: &[&str] = &[
+    "forced-balanced",
+    "forced balanced",
+    "forced balance",
+    "force balance",
+    "force-load-balancing",
+    "force_load_balancing",
+    "balanced routing",
+    "even routing",
+    "uniform routing",
+];
+
+/// Phrases for parameters, gradients and moments in 16 bits, without a master copy: the model is loaded in bf16 and trained as it is.
+const ALL_SIXTEEN: &[&str] = &[
+    "pure bf16",
+    "full bf16",
+    "bf16-true",
+    "bf16 master weights",
+    "bf16 model, gradients and adam moments",
+    "bf16 weights and optimizer states",
+    "parameters in bf16",
+    "model loaded in bf16",
+    "torch_dtype=torch.bfloat16",
+    "torch_dtype bfloat16",
+];
+
 fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), String> {
     let dtype = cells.text("dtype").unwrap_or("bf16");
     let preset = PrecisionPreset::read(&Value::Text(dtype.to_owned()))
@@ -366,9 +394,7 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
         .map(|name| DataType::from_name(name).ok_or_else(|| format!("unknown `gradients`: `{name}`")))
         .transpose()?;
     let formats = preset.precision();
-    let all_sixteen = ["pure bf16", "bf16 master weights", "bf16 model, gradients and adam moments"]
-        .iter()
-        .any(|phrase| notes.contains(phrase));
+    let all_sixteen = !notes.contains("fp32 master") && ALL_SIXTEEN.iter().any(|phrase| names(notes, phrase));
     let moments = all_sixteen || notes.contains("bf16 gradients and moments");
     let sixteen = moments || notes.contains("fp16 gradients");
     spec.precision = Some(preset);
@@ -421,6 +447,10 @@ fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> Atten
         "no flash",
         "without flash",
         "unfused attention",
+        "eager attention",
+        "attention eager",
+        "attention: eager",
+        "attn_implementation=eager",
         "torch attention",
         "attention torch",
         "attention=torch",
@@ -476,6 +506,7 @@ fn named_flash(text: &str) -> Option<Flash> {
     ];
     let long = words.iter().flat_map(|word| {
         text.match_indices(word)
+            .filter(|&(at, _)| !is_denied(text, at, word.len()))
             .map(|(at, _)| version(&text[at + word.len()..]).map_or(Flash::Unknown, Flash::Version))
     });
     let is_start = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric());
@@ -499,6 +530,8 @@ mod tests {
         assert_eq!(of("Megatron-LM (2024), flash attention", "", unfused), AttentionKernel::Flash2);
         assert_eq!(of("Megatron-LM (2024), flash attention", "", AttentionKernel::Flash3), auto);
         assert_eq!(of("Megatron-LM", "without flash attention", unfused), unfused);
+        assert_eq!(of("Megatron-LM", "flash attention not stated", unfused), auto);
+        assert_eq!(of("HF Trainer", "attn_implementation=eager", AttentionKernel::Flash2), unfused);
         for (text, version) in [
             ("torchtitan, FlashAttention-4", AttentionKernel::Flash3),
             ("own code, FlashAttention, 2026", AttentionKernel::Auto),

@@ -3,6 +3,8 @@
 //! Responsible for: matching the fragments, refinements and features of `catalog/software.toml` with the words of a table, log or report.
 //! Framework names are only in the catalogue.
 
+use super::dated::{Month, dated};
+use super::phrases;
 use super::{Software, by_id, catalogue, features, generations};
 use serde::Deserialize;
 
@@ -23,6 +25,18 @@ pub struct Refinement {
     /// Lowercase phrases that exclude it.
     #[serde(default)]
     unless: Vec<String>,
+    /// First month of a dated stack that it applies to; without one, also to undated stacks.
+    since: Option<Month>,
+    /// Month before which a stack that it applies to is dated.
+    until: Option<Month>,
+}
+
+impl Refinement {
+    /// True if it applies to a stack of `month`; `None` if no date is known.
+    fn covers(&self, month: Option<Month>) -> bool {
+        self.since.is_none_or(|since| month.is_some_and(|month| since <= month))
+            && self.until.is_none_or(|until| month.is_some_and(|month| month < until))
+    }
 }
 
 /// An identified stack.
@@ -37,10 +51,10 @@ pub struct Stack {
 /// Placeholder for an unknown framework in the list of generations of a refinement.
 const UNNAMED: &str = "unnamed";
 
-/// True if `text` contains one of the phrases, if there are any, and none of the excluding ones.
+/// True if `text` names one of the phrases, if there are any, and contains none of the excluding ones.
 fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
-    let has = |list: &[String]| list.iter().any(|word| text.contains(word.as_str()));
-    (words.is_empty() || has(words)) && !has(unless)
+    let is_named = || words.is_empty() || words.iter().any(|word| phrases::names(text, word));
+    !unless.iter().any(|word| text.contains(word.as_str())) && is_named()
 }
 
 /// Where a fragment starts a word of a text: `trl` is not part of `central`.
@@ -73,11 +87,14 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
         Some((_, generation)) => generation.id.as_str(),
         None => UNNAMED,
     };
-    let refinements = catalogue().map_or(&[][..], |catalogue| &catalogue.refinements);
+    let catalogue = catalogue();
+    let refinements = catalogue.map_or(&[][..], |catalogue| &catalogue.refinements);
+    let month =
+        dated(&framework, &notes.to_lowercase(), catalogue.map_or(&[][..], |catalogue| &catalogue.releases));
     for refinement in refinements {
         let is_here = refinement.architectures.is_empty()
             || refinement.architectures.iter().any(|a| architecture.starts_with(a.as_str()));
-        let is_worded = holds(&text, &refinement.words, &refinement.unless);
+        let is_worded = holds(&text, &refinement.words, &refinement.unless) && refinement.covers(month);
         if is_here && is_worded && refinement.of.iter().any(|of| of == id) {
             id = &refinement.to;
         }
@@ -106,6 +123,19 @@ mod tests {
         assert_eq!(id("Megatron-LM", "", "Blackwell Ultra"), "megatron-core-2025");
         assert_eq!(id("Megatron-LM ROCm", "", "CDNA3"), "megatron-core-2024");
         assert_eq!(id("Megatron-Core (26.08)", "", "Hopper"), "megatron-core-2026-06");
+    }
+
+    #[test]
+    fn a_date_in_the_text_dates_megatron() {
+        assert_eq!(id("Megatron-Core 0.14", "", "Hopper"), "megatron-core-2025");
+        assert_eq!(id("Megatron-LM (core 0.16)", "", "Hopper"), "megatron-core-2026");
+        assert_eq!(id("NeMo", "nemo:26.02", "Hopper"), "megatron-core-2026");
+        assert_eq!(id("Megatron-Bridge (NeMo 26.06 container)", "", "Blackwell"), "megatron-core-2026-06");
+        assert_eq!(
+            id("Megatron-Core (2026, HybridEP)", "", "Blackwell"),
+            "megatron-core-2026-06+fused-dispatch"
+        );
+        assert_eq!(id("Megatron-Core (24.07)", "as in NeMo 26.06", "Hopper"), "megatron-core-2024");
     }
 
     /// Without this, a kernel or a way to shard in the description named the framework: llm.c was FlashAttention's training script.
@@ -139,7 +169,10 @@ mod tests {
             id("someone's trainer (PyTorch FSDP2)", "torch.compile on", "Hopper"),
             "torchtitan-2024-compile"
         );
-        assert_eq!(id("torchtitan", "no compile", "Hopper"), "torchtitan-2024-eager");
+        for notes in ["no compile", "torch.compile disabled", "recompute and compile not stated"] {
+            assert_eq!(id("torchtitan", notes, "Hopper"), "torchtitan-2024-eager", "{notes}");
+        }
+        assert_eq!(id("torchtitan (main 2026-08)", "", "Hopper"), "torchtitan-2026-eager");
     }
 
     #[test]
