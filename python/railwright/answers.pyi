@@ -3839,6 +3839,9 @@ class Design(Record):
     @property
     def cabling(self) -> Rows[Cabling]:
         """Cables between NIC and leaf, leaf and spine, spine and core."""
+    @property
+    def side(self) -> Rows[SideNetwork]:
+        """Networks of the servers."""
 
 class Domain(Record):
     """Scale-up domains, each modelled as one non-blocking switch."""
@@ -3884,12 +3887,15 @@ class ClosNetwork(Record):
     @property
     def core_ports(self) -> int:
         """Ports of a core, counted as those of a spine."""
+    @property
+    def top_ports(self) -> int | None:
+        """Ports of a top switch; `None` below four tiers."""
 
 class Clos(Record):
     """A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group."""
     @property
     def tiers(self) -> int:
-        """Tiers of switches, 1 to 3."""
+        """Tiers of switches, 1 to 4."""
     @property
     def groups(self) -> int:
         """Groups of endpoints with leaves of their own."""
@@ -3919,13 +3925,28 @@ class Clos(Record):
         """Links from a spine upwards."""
     @property
     def core_groups(self) -> int:
-        """Core groups: spines of the same index in their pods share one."""
+        """Core groups of a zone: spines of the same index in their pods share one."""
     @property
     def cores_per_group(self) -> int:
         """Cores in each core group."""
     @property
     def by_group(self) -> bool:
         """True if leaves are numbered group by group instead of unit by unit."""
+    @property
+    def upper(self) -> Upper | None:
+        """The fourth tier; `None` below four tiers."""
+
+class Upper(Record):
+    """The fourth tier, above zones: fabrics of three tiers whose cores have ports upwards."""
+    @property
+    def zones(self) -> int:
+        """Zones."""
+    @property
+    def core_uplinks(self) -> int:
+        """Links from a core upwards."""
+    @property
+    def tops(self) -> int:
+        """Top switches."""
 
 class NetworkFabric(Record):
     """A dragonfly."""
@@ -4020,11 +4041,44 @@ class Connection(Record):
 class Cabling(Record):
     """Cables of one layer."""
     @property
-    def medium(self) -> Literal["copper", "active-optical", "fibre"]:
+    def medium(self) -> Literal["copper", "active-optical", "fibre", "linear", "co-packaged"]:
         """Components."""
     @property
     def length(self) -> float:
         """Mean length in metres."""
+
+class SideNetwork(Record):
+    """A network of the servers."""
+    @property
+    def purpose(self) -> Literal["storage", "in-band", "out-of-band"]:
+        """Purpose."""
+    @property
+    def servers(self) -> int:
+        """Servers."""
+    @property
+    def ports(self) -> int:
+        """Ports of a server."""
+    @property
+    def endpoints(self) -> int:
+        """Further ports: storage, management servers, switches, power distribution, uplinks of the site."""
+    @property
+    def speed(self) -> float:
+        """Bandwidth of a port, one direction."""
+    @property
+    def radix(self) -> int:
+        """Ports of a switch."""
+    @property
+    def fabrics(self) -> int:
+        """Equal fabrics."""
+    @property
+    def clos(self) -> Clos:
+        """One of them."""
+    @property
+    def uplinks(self) -> int:
+        """Uplinks of all switches of one tier to the in-band network, which has ports for them."""
+    @property
+    def cabling(self) -> Rows[Cabling]:
+        """Cables at servers and between switches."""
 
 class CountsFields(Record):
     """Parts of a network."""
@@ -4055,7 +4109,7 @@ class TierCount(Record):
     """Switches of one tier."""
     @property
     def name(self) -> str:
-        """`leaf`, `spine`, `core`, `router`."""
+        """`leaf`, `spine`, `core`, `top`, `router`."""
     @property
     def switches(self) -> int:
         """Switches."""
@@ -4069,7 +4123,7 @@ class TierCount(Record):
 class LayerCount(Record):
     """Links of one layer."""
     @property
-    def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "local", "global", "torus"]:
+    def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "core_top", "local", "global", "torus"]:
         """Layer of the network."""
     @property
     def links(self) -> int:
@@ -4307,16 +4361,19 @@ class NetworkCostBill(Record):
         """Accelerators."""
     @property
     def lines(self) -> Rows[NetworkCostLine]:
-        """Line by line."""
+        """Line by line; the accelerators' network first."""
     @property
     def ports_and_transceivers(self) -> float:
         """Dollars of switch ports and transceivers alone, as counted by published comparisons of rail-only."""
     @property
     def fabric(self) -> float:
-        """Switches, cables and transceivers."""
+        """Switches, cables and transceivers of the accelerators' network."""
     @property
     def nics(self) -> float:
-        """Network interfaces."""
+        """Network interfaces of the accelerators."""
+    @property
+    def side(self) -> float:
+        """Networks of the servers: storage and management, NICs included."""
     @property
     def total(self) -> float:
         """All of it, at typical prices."""
@@ -4329,6 +4386,9 @@ class NetworkCostBill(Record):
     @property
     def ranged_share(self) -> float:
         """Share of the total whose price has a range of public sources. The rest counts at its typical price in all three totals, or at the range of its rule if it is derived."""
+    @property
+    def has_all_prices(self) -> bool:
+        """True if every part has a price; the totals are lower bounds otherwise."""
     @property
     def watts(self) -> float:
         """Total power of the parts with known power."""
@@ -4357,11 +4417,11 @@ class NetworkCostCounts(Record):
 class NetworkCostLine(Record):
     """One line of a bill."""
     @property
-    def item(self) -> Literal["switch-port", "chassis-port", "transceiver", "nic", "copper", "active-optical", "fibre", "circuit-switch-port", "patch-panel-port", "device"]:
+    def item(self) -> Literal["switch-port", "chassis-port", "transceiver", "linear-transceiver", "co-packaged-end", "nic", "copper", "active-optical", "fibre", "circuit-switch-port", "patch-panel-port", "device"]:
         """Kind of part."""
     @property
     def place(self) -> str:
-        """Location: a tier of switches or a layer of cables."""
+        """Location: a tier of switches or a layer of cables, behind the name of its network if that is not the accelerators'."""
     @property
     def speed(self) -> float | None:
         """Its speed, one direction; `None` for prices without a speed."""
@@ -4412,7 +4472,7 @@ class NetworkCostPrice(Record):
         """Source of the power."""
     @property
     def confidence(self) -> str:
-        """`retrieved`, `recalled`, `inferred`, `derived`, or text of the user."""
+        """`retrieved`, `recalled`, `inferred`, `derived`, `unknown` (no price), or text of the user."""
 
 class Share(Record):
     """The network's share."""
@@ -5570,7 +5630,7 @@ class Square(Record):
 class LinkFields(Record):
     """Links of one layer and direction."""
     @property
-    def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "local", "global", "torus"]:
+    def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "core_top", "local", "global", "torus"]:
         """Layer."""
     @property
     def direction(self) -> Literal["up", "down", "either"]:

@@ -51,10 +51,12 @@ def show(
     radix: int | str | PathLike[str] | None = None,
     spine_radix: int | str | PathLike[str] | None = None,
     core_radix: int | str | PathLike[str] | None = None,
+    top_radix: int | str | PathLike[str] | None = None,
     port_speed: str | PathLike[str] | float | None = None,
     tiers: int | str | PathLike[str] | None = None,
     leaf_oversubscription: float | str | PathLike[str] | None = None,
     spine_oversubscription: float | str | PathLike[str] | None = None,
+    core_oversubscription: float | str | PathLike[str] | None = None,
     rails: int | str | PathLike[str] | None = None,
     planes: int | str | PathLike[str] | None = None,
     pods: int | str | PathLike[str] | None = None,
@@ -77,12 +79,16 @@ def show(
     seed: int | str | PathLike[str] | None = None,
     forwarding: Literal["none", "before", "after"] | None = None,
     link_latency: str | PathLike[str] | float | None = None,
-    access_medium: Literal["copper", "active-optical", "fibre"] | None = None,
-    spine_medium: Literal["copper", "active-optical", "fibre"] | None = None,
-    core_medium: Literal["copper", "active-optical", "fibre"] | None = None,
+    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
     access_length: float | str | PathLike[str] | None = None,
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
+    server: int | str | PathLike[str] | None = None,
+    storage: str | PathLike[str] | None = None,
+    in_band: str | PathLike[str] | None = None,
+    out_of_band: str | PathLike[str] | None = None,
     svg: bool | None = None,
     cables: str | PathLike[str] | None = None,
     netbox: str | PathLike[str] | None = None,
@@ -106,12 +112,16 @@ def show(
     spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
+    top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
+    tiers: Number of switch tiers, 1 to 4; four are counted and priced, without routes. Expects a whole number, 0 or more. [default:
+        the minimum up to 3].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
+    core_oversubscription: Core oversubscription in four-tier fabrics: downlink over uplink bandwidth. Expects a number. [default:
+        1].
     rails: Number of rails; a device's rail is its index in the domain modulo this number. Expects a whole number, 0 or more.
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
@@ -145,15 +155,23 @@ def show(
     forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
         `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
-        within torus cubes].
-    spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`.
-        [default: fibre].
-    core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`.
-        [default: fibre].
+    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`.
+        [default: fibre, or copper within torus cubes].
+    spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
+        `linear`, `co-packaged`. [default: fibre].
+    core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`,
+        `linear`, `co-packaged`. [default: fibre].
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
+    server: Devices of a server, for the networks of servers. Expects a whole number, 0 or more. [default: domain, if it has up to 8
+        devices].
+    storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
+        [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
+    in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
+        [default: none; as storage, at 100G with radix 64].
+    out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
+        [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     svg: Output an SVG diagram.
     cables: Write every cable from port to port as CSV, with lengths on the floor plan of --floor.
     netbox: Write the cables in the format of NetBox's cable import.
@@ -162,7 +180,7 @@ def show(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
+    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -177,10 +195,12 @@ def cost(
     radix: int | str | PathLike[str] | None = None,
     spine_radix: int | str | PathLike[str] | None = None,
     core_radix: int | str | PathLike[str] | None = None,
+    top_radix: int | str | PathLike[str] | None = None,
     port_speed: str | PathLike[str] | float | None = None,
     tiers: int | str | PathLike[str] | None = None,
     leaf_oversubscription: float | str | PathLike[str] | None = None,
     spine_oversubscription: float | str | PathLike[str] | None = None,
+    core_oversubscription: float | str | PathLike[str] | None = None,
     rails: int | str | PathLike[str] | None = None,
     planes: int | str | PathLike[str] | None = None,
     pods: int | str | PathLike[str] | None = None,
@@ -203,12 +223,16 @@ def cost(
     seed: int | str | PathLike[str] | None = None,
     forwarding: Literal["none", "before", "after"] | None = None,
     link_latency: str | PathLike[str] | float | None = None,
-    access_medium: Literal["copper", "active-optical", "fibre"] | None = None,
-    spine_medium: Literal["copper", "active-optical", "fibre"] | None = None,
-    core_medium: Literal["copper", "active-optical", "fibre"] | None = None,
+    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
     access_length: float | str | PathLike[str] | None = None,
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
+    server: int | str | PathLike[str] | None = None,
+    storage: str | PathLike[str] | None = None,
+    in_band: str | PathLike[str] | None = None,
+    out_of_band: str | PathLike[str] | None = None,
     designs: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     prices: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     accelerator: str | PathLike[str] | None = None,
@@ -237,12 +261,16 @@ def cost(
     spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
+    top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
+    tiers: Number of switch tiers, 1 to 4; four are counted and priced, without routes. Expects a whole number, 0 or more. [default:
+        the minimum up to 3].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
+    core_oversubscription: Core oversubscription in four-tier fabrics: downlink over uplink bandwidth. Expects a number. [default:
+        1].
     rails: Number of rails; a device's rail is its index in the domain modulo this number. Expects a whole number, 0 or more.
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
@@ -276,15 +304,23 @@ def cost(
     forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
         `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
-        within torus cubes].
-    spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`.
-        [default: fibre].
-    core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`.
-        [default: fibre].
+    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`.
+        [default: fibre, or copper within torus cubes].
+    spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
+        `linear`, `co-packaged`. [default: fibre].
+    core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`,
+        `linear`, `co-packaged`. [default: fibre].
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
+    server: Devices of a server, for the networks of servers. Expects a whole number, 0 or more. [default: domain, if it has up to 8
+        devices].
+    storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
+        [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
+    in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
+        [default: none; as storage, at 100G with radix 64].
+    out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
+        [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     designs: Topologies or design files; the first is the baseline [default: clos, rail-optimized, trimmed, rail-only, dual-plane,
         dragonfly] (default: clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly).
     prices: Override catalogue prices with a price list (repeatable).
@@ -300,7 +336,7 @@ def cost(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -316,10 +352,12 @@ def failures(
     radix: int | str | PathLike[str] | None = None,
     spine_radix: int | str | PathLike[str] | None = None,
     core_radix: int | str | PathLike[str] | None = None,
+    top_radix: int | str | PathLike[str] | None = None,
     port_speed: str | PathLike[str] | float | None = None,
     tiers: int | str | PathLike[str] | None = None,
     leaf_oversubscription: float | str | PathLike[str] | None = None,
     spine_oversubscription: float | str | PathLike[str] | None = None,
+    core_oversubscription: float | str | PathLike[str] | None = None,
     rails: int | str | PathLike[str] | None = None,
     planes: int | str | PathLike[str] | None = None,
     pods: int | str | PathLike[str] | None = None,
@@ -342,12 +380,16 @@ def failures(
     seed: int | str | PathLike[str] | None = None,
     forwarding: Literal["none", "before", "after"] | None = None,
     link_latency: str | PathLike[str] | float | None = None,
-    access_medium: Literal["copper", "active-optical", "fibre"] | None = None,
-    spine_medium: Literal["copper", "active-optical", "fibre"] | None = None,
-    core_medium: Literal["copper", "active-optical", "fibre"] | None = None,
+    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
     access_length: float | str | PathLike[str] | None = None,
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
+    server: int | str | PathLike[str] | None = None,
+    storage: str | PathLike[str] | None = None,
+    in_band: str | PathLike[str] | None = None,
+    out_of_band: str | PathLike[str] | None = None,
     exposed_share: float | str | PathLike[str] | None = None,
     run: str | PathLike[str] | None = None,
     set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
@@ -376,12 +418,16 @@ def failures(
     spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
+    top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
+    tiers: Number of switch tiers, 1 to 4; four are counted and priced, without routes. Expects a whole number, 0 or more. [default:
+        the minimum up to 3].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
+    core_oversubscription: Core oversubscription in four-tier fabrics: downlink over uplink bandwidth. Expects a number. [default:
+        1].
     rails: Number of rails; a device's rail is its index in the domain modulo this number. Expects a whole number, 0 or more.
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
@@ -415,15 +461,23 @@ def failures(
     forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
         `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
-        within torus cubes].
-    spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`.
-        [default: fibre].
-    core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`.
-        [default: fibre].
+    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`.
+        [default: fibre, or copper within torus cubes].
+    spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
+        `linear`, `co-packaged`. [default: fibre].
+    core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`,
+        `linear`, `co-packaged`. [default: fibre].
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
+    server: Devices of a server, for the networks of servers. Expects a whole number, 0 or more. [default: domain, if it has up to 8
+        devices].
+    storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
+        [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
+    in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
+        [default: none; as storage, at 100G with radix 64].
+    out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
+        [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     exposed_share: Exposed network time as a share of the step [default: 0.2, or from --run].
     run: Run file: compute slowdowns from its step at reduced bandwidth.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
@@ -437,7 +491,7 @@ def failures(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
     return found
 
 

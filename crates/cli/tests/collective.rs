@@ -89,6 +89,7 @@ fn collectives_on_topologies() {
         &["network", "collective", "all-reduce", "--ranks", "0-7,7"],
         &["network", "collective", "all-reduce", "--ranks", "0-7", "--seeds", "4"],
         &["network", "collective", "all-reduce", "--nodelist", "gpu[1-2]", "--first-node", "2"],
+        &["network", "collective", "all-reduce", "--gpus", "8", "--first-node", "2"],
         &["network", "collective", "all-reduce", "--gpus", "99999999999"],
     ] {
         text.push_str(&transcript(line));

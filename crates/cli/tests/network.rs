@@ -14,6 +14,20 @@ fn designs_in_numbers() {
         &["network", "show", "scale-up", "--gpus", "576", "--domain-bandwidth", "900 GB/s", "--ascii"],
         &["network", "show", "../../../../examples/networks/hpn-pod.toml"],
         &["network", "show", "../../../../examples/networks/tpu-v4-pod.toml", "--format", "csv"],
+        &["network", "show", "clos", "--gpus", "131072", "--tiers", "4", "--core-oversubscription", "4"],
+        &[
+            "network",
+            "show",
+            "rail-optimized",
+            "--gpus",
+            "1016",
+            "--storage",
+            "ports=2,oversubscription=4:3,endpoints=56",
+            "--in-band",
+            "ports=2,oversubscription=15,endpoints=20",
+            "--out-of-band",
+            "endpoints=150",
+        ],
         &["network", "topologies"],
         &["network", "topologies", "dragonfly-plus"],
     ] {
@@ -33,6 +47,8 @@ fn bills_side_by_side() {
         with(&["--designs", "clos,rail-only", "--lines", "--tokens-per-second", "1.5e7"]),
         with(&["--designs", "clos,rail-only,scale-up,slim-fly", "--speed", "100G", "--format", "csv"]),
         with(&["--designs", "clos,rail-only", "--prices", "own-prices.csv", "--format", "md"]),
+        with(&["--designs", "clos,rail-only", "--spine-medium", "co-packaged", "--format", "csv"]),
+        with(&["--designs", "clos", "--storage", "ports=2", "--server", "8", "--out-of-band", "ports=1"]),
     ] {
         text.push_str(&transcript(&line));
         text.push('\n');
@@ -326,6 +342,9 @@ fn what_makes_no_sense_is_reported() {
     let mut text = String::new();
     for line in [
         [&failures[..], &["--fail", "leaf"]].concat(),
+        [&failures[..], &["--tiers", "4"]].concat(),
+        ["network", "show", "clos", "--gpus", "1024", "--storage", "prots=2"].to_vec(),
+        ["network", "show", "clos", "--gpus", "576", "--domain", "72", "--storage", "ports=2"].to_vec(),
         [&failures[..], &["--fail", "lead=2"]].concat(),
         [&failures[..], &["--fail", "leaf#999999"]].concat(),
         [&failures[..], &["--fail", "leaf=999999"]].concat(),

@@ -153,6 +153,7 @@ fn what_cannot_be_placed_is_reported() {
         (&["--nodelist", "gpu[0-30,0]"], "ranks 0 and 248 are on one device, 0"),
         (&["--fragments", "4,5"], "leaf group 1 has 4 hosts, less than 5"),
         (&["--fragments", "4,x"], "`x` is not a number of hosts"),
+        (&["--first-node", "1"], "--first-node: a first node has no effect without named hosts"),
         (&["--reordered", "hosts.txt"], "there are no hosts to write to `hosts.txt`"),
         (&["--hostfile", "hosts.txt", "--nodelist", "gpu1"], "cannot be used with"),
     ] {

@@ -233,6 +233,8 @@ const fn medium(medium: Medium) -> &'static str {
         Medium::Copper => "copper",
         Medium::ActiveOptical => "active-optical",
         Medium::Fibre => "fibre",
+        Medium::Linear => "linear",
+        Medium::CoPackaged => "co-packaged",
     }
 }
 
@@ -249,7 +251,7 @@ pub fn netbox(cables: &[Cable]) -> String {
             Medium::ActiveOptical => "aoc",
             // Short runs are multimode.
             Medium::Fibre if cable.length.is_some_and(|length| length <= 50.0) => "mmf-om4",
-            Medium::Fibre => "smf-os2",
+            Medium::Fibre | Medium::Linear | Medium::CoPackaged => "smf-os2",
         };
         let (length, unit) = cable.length.map_or_else(Default::default, |length| (length.to_string(), "m"));
         let _ = writeln!(

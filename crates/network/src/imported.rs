@@ -22,6 +22,7 @@ pub use drawing::Drawing;
 pub use fabric::{Imported, RouteSetting, Surroundings};
 pub use on_cluster::on_cluster;
 
+use drawing::FORMATS;
 use railwright_spec::problem::Problem;
 
 /// Longer files are no fabrics.
@@ -38,6 +39,9 @@ pub fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
             .iter()
             .any(|word| line.starts_with(word))
     };
+    if begin.is_empty() {
+        return Err(Problem::new("the file is empty").in_file(file).hint(FORMATS));
+    }
     if begin.starts_with('<') {
         graphml::parse(text, file)
     } else if begin.lines().next().is_some_and(netbox::is_header) {

@@ -33,4 +33,4 @@ pub use load::{LayerLoad, between, layers, loads};
 pub use over_time::{INTERVALS, LinkOverTime, OverTime, over_time};
 pub use part::{Part, layer_name};
 pub use script::{Played, Rests, Script, Work};
-pub use wiring::{Wiring, ranges};
+pub use wiring::{Wiring, ranges, too_few_devices};

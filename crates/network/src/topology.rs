@@ -21,6 +21,8 @@ mod properties;
 pub mod published;
 mod resolve;
 pub mod route;
+pub mod side;
+mod site;
 pub mod spec;
 pub mod summary;
 pub mod svg;
@@ -35,6 +37,7 @@ pub use kind::{Forwarding, Kind, Medium, Routing};
 pub(crate) use link_paths::Draw;
 pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
+pub use side::SideNetwork;
 pub use spec::{DesignSpec, parse};
 pub use summary::{Reach, Summary};
 

@@ -48,7 +48,14 @@ pub fn design_of(cluster: &Cluster, specified: &DesignSpec) -> DesignSpec {
         spec.dimensions = spec.devices.map(most_even);
     }
     spec.routing = specified.routing.or(kind.usual_routing());
+    spec.server = specified.server.or_else(|| server_of(cluster, spec.domain.unwrap_or(domain)));
     spec
+}
+
+/// Devices of a server, if its domains consist of whole ones.
+pub fn server_of(cluster: &Cluster, domain: u64) -> Option<u64> {
+    let node = cluster.devices_per_node;
+    (node > 0 && domain.is_multiple_of(node)).then_some(node)
 }
 
 /// Bandwidth of a device into a network of a kind, one direction: of its NIC, or of the links of a torus if the cluster is one.

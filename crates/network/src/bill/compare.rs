@@ -124,15 +124,30 @@ pub struct Comparison {
     pub by_devices: Vec<Cheapest>,
 }
 
+impl Comparison {
+    /// The cheapest of several comparable designs, and its total. Bills within a twentieth of a percent have the same printed value.
+    pub fn cheapest(&self) -> Option<(Vec<&str>, Dollars)> {
+        let compared: Vec<&Entry> = self.entries.iter().filter(|entry| entry.bill.is_comparable()).collect();
+        let least = compared.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
+        let is_cheapest = |entry: &&&Entry| entry.bill.total.get() <= least * 1.0005;
+        let names = compared.iter().filter(is_cheapest).map(|entry| entry.name.as_str()).collect();
+        (compared.len() > 1).then(|| (names, Dollars::new(least)))
+    }
+}
+
 /// Ports and transceivers of a bill.
 pub fn parts(bill: &Bill) -> Parts {
     Parts { ports: bill.counts.ports() as f64, transceivers: bill.counts.transceivers() as f64 }
 }
 
-/// Dollars of a bill for switch ports and for transceivers, each speed at its own price.
+/// Dollars of the accelerators' network for switch ports and for transceivers, each speed at its own price.
 pub fn paid(bill: &Bill) -> Parts {
     let of = |is_of: &dyn Fn(Item) -> bool| -> f64 {
-        bill.lines.iter().filter(|line| is_of(line.item)).map(|line| line.dollars.get()).sum()
+        bill.lines[..bill.own_lines]
+            .iter()
+            .filter(|line| is_of(line.item))
+            .map(|line| line.dollars.get())
+            .sum()
     };
     Parts { ports: of(&Item::is_port), transceivers: of(&|item| item == Item::Transceiver) }
 }
@@ -235,7 +250,7 @@ pub(super) fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest>
                 ..spec.clone()
             };
             let design = spec.resolve().ok()?;
-            let bill = bill(&design, prices).ok().filter(Bill::has_ports_of_devices)?;
+            let bill = bill(&design, prices).ok().filter(Bill::is_comparable)?;
             Some((design.name, bill.per_device()))
         };
         let costs: Vec<Option<(String, Dollars)>> = specs.iter().map(cost).collect();

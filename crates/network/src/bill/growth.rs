@@ -70,7 +70,7 @@ pub fn growth(spec: &DesignSpec, devices: u64, prices: &Prices) -> Result<Growth
 fn populated(grown: &Design, devices: u64) -> Option<Design> {
     let Fabric::Clos(network) = &grown.fabric else { return None };
     let clos = &network.clos;
-    if clos.tiers < 2 {
+    if clos.tiers < 2 || clos.upper.is_some() {
         return None;
     }
     let endpoints = u128::from(clos.endpoints_per_group) * u128::from(devices);
@@ -113,6 +113,10 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
 /// with fewer endpoints than before releases the others.
 fn moved(first: &Design, grown: &Design) -> Option<u64> {
     let (Fabric::Clos(a), Fabric::Clos(b)) = (&first.fabric, &grown.fabric) else { return None };
+    // No rule for zones of a fourth tier.
+    if a.clos.upper.or(b.clos.upper).is_some() {
+        return None;
+    }
     let fabrics = first.planes * a.fabrics_per_plane;
     let (a_tiers, b_tiers) = (a.kept_tiers, b.kept_tiers);
     let (a, b) = (&a.clos, &b.clos);

@@ -3,6 +3,7 @@
 //! Responsible for: strict reading of `catalog/network/prices.csv` and its overrides, with the origin of each
 //! value. Does not interpolate: an unknown speed is an error.
 
+use super::currency::{self, Currency};
 use crate::records;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -15,9 +16,11 @@ pub const CATALOGUE: &str = railwright_catalog::NETWORK_PRICES;
 /// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/prices.csv";
 
+/// Confidence of a line without a price.
+const UNKNOWN: &str = "unknown";
 /// Longer tables are not price lists.
 const LONGEST: usize = 1 << 20;
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 17] = [
     "item",
     "part",
     "unit",
@@ -30,6 +33,11 @@ const COLUMNS: [&str; 12] = [
     "address",
     "watts_source",
     "confidence",
+    "currency",
+    "usd_per_unit",
+    "price_low",
+    "price",
+    "price_high",
 ];
 
 /// Kinds of parts.
@@ -43,6 +51,10 @@ pub enum Item {
     ChassisPort,
     /// An optical transceiver.
     Transceiver,
+    /// A linear transceiver, without a signal processor (LPO).
+    LinearTransceiver,
+    /// The optics of one switch port in the package of the switch chip (CPO), with its share of the laser.
+    CoPackagedEnd,
     /// A network interface, all of its ports.
     Nic,
     /// A passive copper cable.
@@ -60,10 +72,12 @@ pub enum Item {
 }
 
 impl Item {
-    const ALL: [(Self, &'static str, &'static str); 10] = [
+    const ALL: [(Self, &'static str, &'static str); 12] = [
         (Self::SwitchPort, "switch-port", "switch port"),
         (Self::ChassisPort, "chassis-port", "port of a larger switch"),
         (Self::Transceiver, "transceiver", "transceiver"),
+        (Self::LinearTransceiver, "linear-transceiver", "linear transceiver"),
+        (Self::CoPackagedEnd, "co-packaged-end", "co-packaged optical port"),
         (Self::Nic, "nic", "NIC"),
         (Self::Copper, "copper", "copper cable"),
         (Self::ActiveOptical, "active-optical", "active optical cable"),
@@ -90,6 +104,8 @@ impl Item {
             Self::SwitchPort
                 | Self::ChassisPort
                 | Self::Transceiver
+                | Self::LinearTransceiver
+                | Self::CoPackagedEnd
                 | Self::Nic
                 | Self::Copper
                 | Self::ActiveOptical
@@ -122,7 +138,7 @@ pub struct Price {
     pub address: String,
     /// Source of the power.
     pub watts_source: String,
-    /// `retrieved`, `recalled`, `inferred`, `derived`, or text of the user.
+    /// `retrieved`, `recalled`, `inferred`, `derived`, `unknown` (no price), or text of the user.
     pub confidence: String,
 }
 
@@ -130,6 +146,11 @@ impl Price {
     /// Tests whether the price has no source of its own, but follows from that of another part.
     pub fn is_derived(&self) -> bool {
         self.confidence == "derived"
+    }
+
+    /// Tests whether no price is known: a line without one, for its watts.
+    pub fn is_unknown(&self) -> bool {
+        self.confidence == UNKNOWN
     }
 }
 
@@ -165,7 +186,8 @@ impl Prices {
                 return Err(Problem::new(format!("the column `{name}` occurs twice")).in_file(file));
             }
         }
-        for needed in ["item", "part", "usd"] {
+        let amount = if header.iter().any(|name| name == "price") { "price" } else { "usd" };
+        for needed in ["item", "part", amount] {
             if !header.iter().any(|name| name == needed) {
                 return Err(Problem::new(format!("the column `{needed}` is missing"))
                     .in_file(file)
@@ -173,6 +195,7 @@ impl Prices {
             }
         }
         let mut lines = BTreeMap::new();
+        let mut currency: Option<Option<Currency>> = None;
         for record in reader.records() {
             let record = record.map_err(|error| broken(&error, text, file))?;
             let at = records::start(text, record.position());
@@ -181,7 +204,16 @@ impl Prices {
                 column.and_then(|column| record.get(column)).unwrap_or_default()
             };
             let placed = |problem: Problem| problem.in_file(file).at_offset(text, at);
-            let (key, price) = line(&cell).map_err(placed)?;
+            let own = Currency::of_line(&cell).map_err(placed)?;
+            let first = currency.get_or_insert_with(|| own.clone());
+            if *first != own {
+                let (first, own) = (currency::named(first.as_ref()), currency::named(own.as_ref()));
+                return Err(placed(
+                    Problem::new(format!("prices in {own} in a list that begins in {first}"))
+                        .hint("use one list for each currency, with one rate"),
+                ));
+            }
+            let (key, price) = line(&cell, own.as_ref()).map_err(placed)?;
             if lines.insert(key.clone(), price).is_some() {
                 let (item, part) = key;
                 return Err(placed(Problem::new(format!("{} {part} occurs twice", item.name()))));
@@ -270,7 +302,12 @@ fn broken(error: &csv::Error, text: &str, file: &str) -> Problem {
     }
 }
 
-fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<((Item, String), Price), Problem> {
+fn line<'a>(
+    cell: &impl Fn(&str) -> &'a str,
+    currency: Option<&Currency>,
+) -> Result<((Item, String), Price), Problem> {
+    let [low_column, typical_column, high_column] =
+        if currency.is_some() { currency::OWN } else { currency::DOLLARS };
     let name = cell("item");
     let Some(&(item, ..)) = Item::ALL.iter().find(|row| row.1 == name) else {
         let list = Item::ALL.map(|row| format!("`{}`", row.1)).join(", ");
@@ -304,13 +341,19 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<((Item, String), Price), 
         }
         (false, text) => text.to_owned(),
     };
-    let Some(dollars) = amount("usd")? else {
-        return Err(Problem::new(format!("a {} has no price in the column `usd`", item.words())));
+    let price = |column: &str| -> Result<Option<f64>, Problem> {
+        let amount = amount(column)?;
+        Ok(amount.map(|amount| currency.map_or(amount, |currency| currency.dollars(amount))))
     };
-    let (low, high) = (amount("usd_low")?, amount("usd_high")?);
+    let dollars = price(typical_column)?.or_else(|| (cell("confidence") == UNKNOWN).then_some(0.0));
+    let Some(dollars) = dollars else {
+        let words = item.words();
+        return Err(Problem::new(format!("a {words} has no price in the column `{typical_column}`")));
+    };
+    let (low, high) = (price(low_column)?, price(high_column)?);
     if low.is_some_and(|low| low > dollars) || high.is_some_and(|high| high < dollars) {
         return Err(Problem::new(format!(
-            "the price of a {} is not between `usd_low` and `usd_high`",
+            "the price of a {} is not between `{low_column}` and `{high_column}`",
             item.words()
         )));
     }
@@ -320,7 +363,11 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<((Item, String), Price), 
         dollars_high: high.map(Dollars::new),
         watts: amount("watts")?.map(Watts::new),
         date: cell("date").to_owned(),
-        dollars_source: cell("usd_source").to_owned(),
+        dollars_source: match (cell("usd_source"), currency.map(Currency::remark)) {
+            (source, None) => source.to_owned(),
+            ("", Some(rate)) => rate,
+            (source, Some(rate)) => format!("{source}; {rate}"),
+        },
         address: cell("address").to_owned(),
         watts_source: cell("watts_source").to_owned(),
         confidence: cell("confidence").to_owned(),
@@ -343,7 +390,13 @@ mod tests {
             assert!(!price.date.is_empty() && !price.dollars_source.is_empty(), "{key:?}");
             assert!(price.address.starts_with("https://") || price.address == "unknown", "{key:?}");
             assert_eq!(price.watts.is_some(), !price.watts_source.is_empty(), "{key:?}");
-            assert!(["retrieved", "recalled", "derived"].contains(&price.confidence.as_str()), "{key:?}");
+            let known = ["retrieved", "recalled", "derived", UNKNOWN];
+            assert!(known.contains(&price.confidence.as_str()), "{key:?}");
+            // A part without a price is in the table for its watts.
+            assert!(
+                !price.is_unknown() || price.watts.is_some() && price.dollars == Dollars::ZERO,
+                "{key:?}"
+            );
             // A derived price is a range, and its source is the rule.
             assert_eq!(price.is_derived(), price.dollars_source.starts_with("derived: "), "{key:?}");
             assert!(
@@ -396,8 +449,51 @@ mod tests {
         let at_300 = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(300.0)).expect_err("not sold");
         assert_eq!(at_300.message, "no price for a switch port of 300 Gbit/s");
         assert!(at_300.hint.expect("a hint").starts_with(
-            "use one of 10, 25, 40, 100, 200, 400, 800, 1600 Gbit/s, or add `switch-port,300,<usd>`"
+            "use one of 1, 10, 25, 40, 100, 200, 400, 800, 1600 Gbit/s, or add `switch-port,300,<usd>`"
         ));
+    }
+
+    #[test]
+    fn a_list_has_one_currency_with_the_rate_of_the_user() {
+        let list = "item,part,currency,usd_per_unit,price_low,price\nnic,400,EUR,1.25,800,1000\n";
+        let prices = Prices::parse(list, "own.csv").expect("valid");
+        let nic = prices.at(Item::Nic, BytesPerSecond::from_gbit(400.0)).expect("own");
+        assert_eq!((nic.dollars.get(), nic.dollars_low), (1250.0, Some(Dollars::new(1000.0))));
+        assert_eq!(nic.dollars_source, "1 EUR = 1.25 USD");
+        for (text, message) in [
+            ("item,part,currency,price\nnic,400,EUR,1\n", "own.csv:2:1: prices in EUR without a rate"),
+            (
+                "item,part,currency,usd_per_unit,price,usd\nnic,400,EUR,1.1,1,1\n",
+                "own.csv:2:1: dollars in the column `usd` of a list in EUR",
+            ),
+            (
+                "item,part,currency,usd_per_unit,price\nnic,400,EUR,1.1,1\nnic,800,GBP,1.3,1\n",
+                "own.csv:3:1: prices in GBP (1 GBP = 1.3 USD) in a list that begins in EUR (1 EUR = 1.1 USD)",
+            ),
+            ("item,part,currency,price\nnic,400,,1\n", "own.csv:2:1: a price without a currency"),
+            ("item,part,currency,price\nnic,400,euro,1\n", "own.csv:2:1: `euro` is not a currency"),
+            (
+                "item,part,currency,usd_per_unit,price\nnic,400,EUR,0,1\n",
+                "own.csv:2:1: `0` is not a rate above 0",
+            ),
+        ] {
+            assert_eq!(Prices::parse(text, "own.csv").expect_err(text).to_string(), message);
+        }
+    }
+
+    /// Linear and co-packaged optics have watts, but no public price.
+    #[test]
+    fn parts_without_a_price_are_not_free() {
+        let prices = Prices::catalogue().expect("well formed");
+        let watts = |item, gbit| {
+            let price = prices.at(item, BytesPerSecond::from_gbit(gbit)).expect("known");
+            assert_eq!(price.is_unknown(), item != Item::Transceiver);
+            price.watts.expect("known").get()
+        };
+        // Quantum-X Photonics: 9 W in place of 30 W at 1.6 Tbit/s, 3.5 times the power efficiency. LPO: about half.
+        assert!((30.0 / watts(Item::CoPackagedEnd, 1600.0) - 3.5).abs() < 0.2);
+        let ratio = watts(Item::LinearTransceiver, 800.0) / watts(Item::Transceiver, 800.0);
+        assert!((ratio - 0.5).abs() < 0.05, "{ratio}");
     }
 
     #[test]
@@ -420,7 +516,7 @@ mod tests {
     fn mistakes_are_reported_with_their_line() {
         let error_of = |text: &str| Prices::parse(text, "own.csv").expect_err("wrong").to_string();
         assert_eq!(error_of("item,part,usd\nnic,400,1\nnik,400,2\n"), "own.csv:3:1: unknown item `nik`");
-        assert_eq!(error_of("item,part,price\n"), "own.csv:1:1: unknown column `price`");
+        assert_eq!(error_of("item,part,cost\n"), "own.csv:1:1: unknown column `cost`");
         assert_eq!(error_of("item,part\n"), "own.csv: the column `usd` is missing");
         assert_eq!(
             error_of("item,part,usd\nnic,fast,1\n"),

@@ -339,3 +339,73 @@ fn derived_prices_are_named_and_are_no_public_range() {
     assert!((bill.ranged_share - transceivers / bill.total).abs() < 1e-12, "{}", bill.ranged_share);
     assert!(derived > bill.total * 0.5 && bill.total_low < bill.total && bill.total < bill.total_high);
 }
+
+/// Networks of servers are parts of the total alone, so that comparisons of the accelerators' networks stay as they are.
+#[test]
+fn networks_of_servers_are_in_the_total() {
+    let prices = Prices::catalogue().expect("well formed");
+    let plain = DesignSpec::of(Kind::RailOptimized, 1024, 8, 64);
+    let site = DesignSpec {
+        storage: Some("ports=2,endpoints=48".to_owned()),
+        in_band: Some("ports=2,oversubscription=15,medium=copper".to_owned()),
+        out_of_band: Some("ports=1".to_owned()),
+        ..plain.clone()
+    };
+    let (without, with) = (bill_of(&plain, &prices), bill_of(&site, &prices));
+    assert_eq!(without.side, Dollars::ZERO);
+    assert_eq!((with.fabric, with.nics, &with.counts), (without.fabric, without.nics, &without.counts));
+    assert_eq!((with.ports_and_transceivers, paid(&with)), (without.ports_and_transceivers, paid(&without)));
+    assert!((with.total.get() - (with.fabric + with.nics + with.side).get()).abs() < 1e-6);
+    assert!(with.total_low < with.total && with.total < with.total_high);
+    // 128 servers with two ports each, and as many NICs of 400 and of 100 Gbit/s.
+    let nics = |place: &str| -> f64 {
+        with.lines.iter().filter(|l| l.item == Item::Nic && l.place == place).map(|l| l.count).sum()
+    };
+    assert_eq!((nics("device"), nics("storage, server"), nics("in-band, server")), (1024.0, 256.0, 256.0));
+}
+
+/// Optics without a public price are not free: the totals are lower bounds, and no such design is the cheapest.
+#[test]
+fn designs_with_unpriced_parts_are_not_the_cheapest() {
+    let prices = Prices::catalogue().expect("well formed");
+    let plain = DesignSpec::of(Kind::RailOptimized, 1024, 8, 64);
+    let spec = |medium, name: &str| DesignSpec {
+        spine_medium: Some(medium),
+        name: Some(name.to_owned()),
+        ..plain.clone()
+    };
+    let packaged = bill_of(&spec(Medium::CoPackaged, "cpo"), &prices);
+    let count = |item| packaged.lines.iter().filter(|l| l.item == item).map(|l| l.count).sum::<f64>();
+    assert_eq!((count(Item::CoPackagedEnd), count(Item::Transceiver)), (2048.0, 2048.0));
+    assert!(!packaged.has_all_prices && packaged.warnings.iter().any(|w| w.id == "network-price-unknown"));
+    let linear = bill_of(&spec(Medium::Linear, "lpo"), &prices);
+    let watts = |bill: &Bill| bill.known_watts().expect("known").get();
+    let fibre = bill_of(&plain, &prices);
+    // 2,048 ends of 8 W each, of 4 W without a signal processor, or of 2.75 W in the switch.
+    assert!((watts(&fibre) - watts(&linear) - 2048.0 * 4.0).abs() < 1e-6);
+    assert!((watts(&fibre) - watts(&packaged) - 2048.0 * 5.25).abs() < 1e-6);
+    let specs = [plain.clone(), spec(Medium::CoPackaged, "cpo"), spec(Medium::Linear, "lpo")];
+    let compared = compare(&specs, &prices, &cluster()).expect("compared");
+    assert_eq!(compared.cheapest(), None);
+    let mut own = prices.clone();
+    let list = "item,part,usd\nco-packaged-end,400,1\nlinear-transceiver,400,1\n";
+    own.overlay(Prices::parse(list, "own.csv").expect("valid"));
+    let compared = compare(&specs, &own, &cluster()).expect("compared");
+    assert_eq!(compared.cheapest().map(|(names, _)| names), Some(vec!["cpo", "lpo"]));
+}
+
+/// Designs with different shares of derived prices have one warning, with the range.
+#[test]
+fn several_bills_have_one_warning_about_derived_prices() {
+    let prices = Prices::catalogue().expect("well formed");
+    let fast = |kind| DesignSpec {
+        speed: Some(BytesPerSecond::from_gbit(1600.0)),
+        ..DesignSpec::of(kind, 9216, 72, 144)
+    };
+    let bills: Vec<Bill> =
+        [Kind::Clos, Kind::RailOptimized, Kind::Trimmed].map(|kind| bill_of(&fast(kind), &prices)).into();
+    let derived = |list: &[Warning]| list.iter().filter(|w| w.id == "network-price-derived").count();
+    assert!(bills.iter().all(|bill| derived(&bill.warnings) == 1));
+    assert_eq!(derived(&warnings_of(bills.iter())), 1);
+    assert_eq!(warnings_of(bills[..1].iter()), bills[0].warnings);
+}

@@ -3,7 +3,7 @@
 //! Responsible for: node and edge statements, chains, `node [...]` and `edge [...]` defaults, quoted names and comments. Subgraphs, ports
 //! and HTML names are errors. Edges join both directions, in a `digraph` too.
 
-use super::drawing::{Drawing, at};
+use super::drawing::{Drawing, FORMATS, at};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 
@@ -131,8 +131,7 @@ impl Reader {
             word = self.name()?.to_ascii_lowercase();
         }
         if word != "graph" && word != "digraph" {
-            return Err(Problem::new(format!("`{}` is not a fabric", shorten(&word)))
-                .hint("use a DOT graph, GraphML, or the output of ibnetdiscover"));
+            return Err(Problem::new(format!("`{}` is not a fabric", shorten(&word))).hint(FORMATS));
         }
         if matches!(self.peek(), Some(Token::Name(_))) {
             self.next += 1;

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 const MOST_NODES: usize = 200_000;
 const MOST_CABLES: usize = 2_000_000;
 
+/// Formats of a fabric, in words.
+pub(super) const FORMATS: &str = "use a DOT graph, GraphML, the output of ibnetdiscover, or cables of NetBox";
+
 /// Kind of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {

@@ -129,7 +129,9 @@ fn bad_fabrics_are_refused_with_line_and_reason() {
         Imported::new(&drawing, "f", &SURROUNDINGS, setting(Routing::Spray)).expect_err("refused").to_string()
     };
     for (text, expected) in [
-        ("", "f:1: the file ends within a statement"),
+        ("", "f: the file is empty"),
+        (" \n", "f: the file is empty"),
+        ("graph x {", "f:1: the file ends within a statement"),
         ("hello", "f:1: `hello` is not a fabric"),
         ("graph {\n a -- }", "f:2: `}` where a name is expected"),
         ("graph {\n a [type=router] }", "f:2: `router` is not a type of a node"),

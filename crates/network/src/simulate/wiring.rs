@@ -238,13 +238,9 @@ impl Wiring {
         let devices = self.devices();
         let ranks = seats.map_or(ranks, |seats| ranks.max(seats.last() + 1));
         if ranks > devices {
-            return Err(Problem::new(format!(
-                "the run has {} ranks, but the network {} devices",
-                human::whole(u64::from(ranks)),
-                human::whole(u64::from(devices))
-            ))
-            .at_key("design.gpus")
-            .hint(format!("set design.gpus = {ranks} or more")));
+            return Err(too_few_devices(ranks, devices, "network")
+                .at_key("design.gpus")
+                .hint(format!("set design.gpus = {ranks} or more")));
         }
         let rank_of = |device: u32| seats.map_or(device, |seats| seats.rank(device));
         let mut lost: Vec<u32> =
@@ -342,4 +338,10 @@ impl Routes for Wiring {
     fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
         Self::link_path(self, from, to, label)
     }
+}
+
+/// Ranks of a run that exceed the devices of a network or fabric.
+pub fn too_few_devices(ranks: u32, devices: u32, of: &str) -> Problem {
+    let (ranks, devices) = (human::whole(u64::from(ranks)), human::whole(u64::from(devices)));
+    Problem::new(format!("the run has {ranks} ranks, but the {of} {devices} devices"))
 }

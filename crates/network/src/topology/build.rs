@@ -75,6 +75,7 @@ pub(crate) const fn nth(first: LinkId, n: u64) -> LinkId {
 impl Topology {
     /// Builds the graph of a design.
     pub fn build(design: &Design, detail: Detail) -> Result<Self, Problem> {
+        design.require_graph()?;
         // The number of links bounds the memory: a dragonfly may have many groups for few devices.
         let links = design.counts().links();
         if design.devices > MOST_IN_A_GRAPH || links > 8 * MOST_IN_A_GRAPH {

@@ -1,6 +1,6 @@
 //! Parameters of one folded Clos fabric: number of switches of each tier, and their cabling.
 //!
-//! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published reference
+//! Responsible for: the rules by which a fabric of one to four tiers follows from ports and endpoints, checked against published reference
 //! architectures. Excludes the graph and prices.
 //!
 //! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
@@ -23,6 +23,8 @@ pub struct Request {
     pub spine_radix: Option<u64>,
     /// Ports of a core; `None` for those of a spine.
     pub core_radix: Option<u64>,
+    /// Ports of a top switch; `None` for those of a core.
+    pub top_radix: Option<u64>,
     /// Endpoints that one switch port serves when it is split; 1 mostly.
     pub hosts_per_port: u64,
     /// Endpoints under a leaf, if not by the rule.
@@ -37,6 +39,8 @@ pub struct Request {
     pub leaf_oversubscription: Option<f64>,
     /// The same at a spine.
     pub spine_oversubscription: f64,
+    /// The same at a core below top switches.
+    pub core_oversubscription: f64,
     /// Pods; `None` for the minimum.
     pub pods: Option<u64>,
     /// True to keep a group's leaves in one pod (numbered group by group), if they fit.
@@ -52,6 +56,11 @@ impl Request {
     /// Ports of a core.
     pub fn core_ports(&self) -> u64 {
         self.core_radix.unwrap_or_else(|| self.spine_ports())
+    }
+
+    /// Ports of a top switch.
+    pub fn top_ports(&self) -> u64 {
+        self.top_radix.unwrap_or_else(|| self.core_ports())
     }
 
     /// Ports of the switches, in words: of each tier where they differ.
@@ -74,11 +83,23 @@ impl Request {
     }
 }
 
+/// The fourth tier, above zones: fabrics of three tiers whose cores have ports upwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Upper {
+    /// Zones.
+    pub zones: u64,
+    /// Links from a core upwards.
+    pub core_uplinks: u64,
+    /// Top switches.
+    pub tops: u64,
+}
+
 /// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clos {
-    /// Tiers of switches, 1 to 3.
+    /// Tiers of switches, 1 to 4.
     pub tiers: u64,
     /// Groups of endpoints with leaves of their own.
     pub groups: u64,
@@ -98,12 +119,15 @@ pub struct Clos {
     pub spines_per_pod: u64,
     /// Links from a spine upwards.
     pub spine_uplinks: u64,
-    /// Core groups: spines of the same index in their pods share one.
+    /// Core groups of a zone: spines of the same index in their pods share one.
     pub core_groups: u64,
     /// Cores in each core group.
     pub cores_per_group: u64,
     /// True if leaves are numbered group by group instead of unit by unit.
     pub by_group: bool,
+    /// The fourth tier; `None` below four tiers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<Upper>,
 }
 
 /// The smallest divisor of `n` that is at least `least`.
@@ -124,7 +148,31 @@ impl Clos {
 
     /// Cores in all.
     pub const fn cores(&self) -> u64 {
-        if self.tiers < 3 { 0 } else { self.core_groups * self.cores_per_group }
+        if self.tiers < 3 { 0 } else { self.zones() * self.core_groups * self.cores_per_group }
+    }
+
+    /// Fabrics of three tiers below the top switches; 1 below four tiers.
+    pub const fn zones(&self) -> u64 {
+        match self.upper {
+            Some(upper) => upper.zones,
+            None => 1,
+        }
+    }
+
+    /// Top switches in all.
+    pub const fn tops(&self) -> u64 {
+        match self.upper {
+            Some(upper) => upper.tops,
+            None => 0,
+        }
+    }
+
+    /// Links between cores and top switches.
+    pub const fn core_top_links(&self) -> u64 {
+        match self.upper {
+            Some(upper) => self.cores() * upper.core_uplinks,
+            None => 0,
+        }
     }
 
     /// Endpoints in all.
@@ -179,7 +227,8 @@ impl Clos {
         let others =
             split.equivalents(request).into_iter().filter_map(|split| Self::with(request, split).ok());
         let cost = |clos: &Self| {
-            (clos.leaves() + clos.spines() + clos.cores(), clos.leaf_spine_links() + clos.spine_core_links())
+            let links = clos.leaf_spine_links() + clos.spine_core_links() + clos.core_top_links();
+            (clos.leaves() + clos.spines() + clos.cores() + clos.tops(), links)
         };
         // On equal cost the fullest leaf, which comes first.
         first.into_iter().chain(others).min_by_key(cost).map_or_else(|| Self::with(request, split), Ok)
@@ -190,10 +239,11 @@ impl Clos {
             Some(1) => Self::one_tier(request),
             Some(2) => Self::two_tiers(request, &split),
             Some(3) => Self::three_tiers(request, &split)?,
+            Some(4) => Self::four_tiers(request, &split)?,
             Some(other) => {
                 return Err(Problem::new(format!("{other} tiers are not supported"))
                     .at_key("design.tiers")
-                    .hint("use 1, 2 or 3 tiers"));
+                    .hint("use 1 to 4 tiers"));
             }
             None => {
                 // Pods exist only with three tiers, so a request for pods implies three.
@@ -226,6 +276,7 @@ impl Clos {
                 core_groups: 0,
                 cores_per_group: 0,
                 by_group: request.groups_in_pods,
+                upper: None,
             },
         )
     }
@@ -256,6 +307,7 @@ impl Clos {
             core_groups: 0,
             cores_per_group: 0,
             by_group: request.groups_in_pods,
+            upper: None,
         })
     }
 
@@ -307,6 +359,7 @@ impl Clos {
                     core_groups,
                     cores_per_group,
                     by_group: request.groups_in_pods,
+                    upper: None,
                 };
                 best = Some((cores, clos));
             }
@@ -395,15 +448,19 @@ fn spine_down(request: &Request) -> Result<u64, Problem> {
     Ok(down)
 }
 
-/// Maximum endpoints by number of tiers: the ports of a leaf, a leaf below each port of a spine, a pod below each port of a core. With
-/// switches of `k` ports at 1:1 these are k, k^2/2 and k^3/4.
+/// Maximum endpoints by number of tiers: the ports of a leaf, a leaf below each port of a spine, a pod below each port of a core. A zone
+/// below each port of a top switch. With switches of `k` ports at 1:1 these are k, k^2/2, k^3/4 and k^4/8.
 pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
     let Ok(split) = Split::of(request) else { return 0 };
     let down = spine_down(request).unwrap_or(0);
     match tiers {
         1 => (request.radix - request.backup_ports) * request.hosts_per_port,
         2 => request.spine_ports().saturating_mul(split.hosts),
-        _ => request.core_ports().saturating_mul(down).saturating_mul(split.hosts),
+        3 => request.core_ports().saturating_mul(down).saturating_mul(split.hosts),
+        _ => {
+            let zone = core_down(request).unwrap_or(0).saturating_mul(down).saturating_mul(split.hosts);
+            request.top_ports().saturating_mul(zone)
+        }
     }
 }
 
@@ -443,6 +500,8 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     }
     if request.tiers.is_some_and(|tiers| tiers < 3) {
         hints.push("more tiers may be sufficient".to_owned());
+    } else if tiers == 3 && Clos::new_quietly(&Request { tiers: Some(4), pods: None, ..*request }) {
+        hints.push("design.tiers = 4 is sufficient, for counts and costs".to_owned());
     }
     hints.push(
         "rail-only needs fewer ports per fabric, and more planes double the ports of a switch".to_owned(),
@@ -458,141 +517,75 @@ impl Clos {
         match request.tiers {
             Some(1) => Self::one_tier(request).is_some(),
             Some(2) => Self::two_tiers(request, &split).is_some(),
+            Some(4) => matches!(Self::four_tiers(request, &split), Ok(Some(_))),
             _ => matches!(Self::three_tiers(request, &split), Ok(Some(_))),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Ports of a core below when there are top switches above: `ports * o / (1 + o)`.
+fn core_down(request: &Request) -> Result<u64, Problem> {
+    let (o, ports) = (request.core_oversubscription, request.core_ports());
+    let down = (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
+    if down == 0 || down >= ports {
+        return Err(Problem::new(format!(
+            "a core of {ports} ports with oversubscription {o} has {down} ports below"
+        ))
+        .at_key("design.core_oversubscription")
+        .hint("choose an oversubscription below the radix"));
+    }
+    Ok(down)
+}
 
-    fn request(groups: u64, endpoints: u64, radix: u64) -> Request {
-        Request {
-            groups,
-            endpoints,
-            radix,
-            spine_radix: None,
-            core_radix: None,
-            hosts_per_port: 1,
-            hosts_per_leaf: None,
-            server: 1,
-            backup_ports: 0,
-            tiers: None,
-            leaf_oversubscription: None,
-            spine_oversubscription: 1.0,
-            pods: None,
-            groups_in_pods: false,
+impl Clos {
+    /// Zones of three tiers, connected by top switches. Zones are equal, as few as the ports of cores allow, and contain all groups.
+    /// `tops = zones * cores * core uplinks / ports of a top switch`, in the grouping that needs fewest, so that every zone reaches every
+    /// top switch of a group. `None` if four tiers are insufficient.
+    fn four_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
+        let down = core_down(request)?;
+        let (per_group, hosts) = (request.endpoints.div_ceil(split.hosts), split.hosts);
+        // Leaves of a zone: a pod below each port of a core, a leaf below each port of a spine.
+        let most = down.saturating_mul(spine_down(request)?) / request.groups.max(1);
+        if most == 0 {
+            return Ok(None);
         }
-    }
-
-    fn switches(clos: &Clos) -> (u64, u64, u64) {
-        (clos.leaves(), clos.spines(), clos.cores())
-    }
-
-    #[test]
-    fn full_fabrics_have_the_textbook_counts() {
-        // Endpoints k, k^2/2, k^3/4; switches N/k, 3N/k, 5N/k (Al-Fares et al.; rail-only, section 5).
-        for k in [8_u64, 32, 64, 128] {
-            let (one, two, three) = (k, k * k / 2, k * k * k / 4);
-            for (tiers, n) in [(1, one), (2, two), (3, three)] {
-                let clos = Clos::new(&request(1, n, k)).expect("full");
-                assert_eq!(clos.tiers, tiers, "{k} {n}");
-                assert_eq!(clos.leaves() + clos.spines() + clos.cores(), (2 * tiers - 1) * n / k, "{k} {n}");
-                assert_eq!(clos.endpoints() + clos.leaf_spine_links() + clos.spine_core_links(), tiers * n);
-                assert_eq!(most_endpoints(&request(1, n, k), tiers), n);
-            }
-            assert!(Clos::new(&request(1, three + 1, k)).is_err());
-        }
-    }
-
-    #[test]
-    fn spines_are_raised_to_a_divisor_of_the_uplinks() {
-        // DGX H100 SuperPOD, 3 SU of 32 nodes, 8 rails; DGX B300 XDR, 4 and 8 SU.
-        assert_eq!(switches(&Clos::new(&request(8, 96, 64)).expect("3 SU")), (24, 16, 0));
-        assert_eq!(switches(&Clos::new(&request(8, 288, 144)).expect("4 SU")), (32, 18, 0));
-        assert_eq!(switches(&Clos::new(&request(8, 576, 144)).expect("8 SU")), (64, 36, 0));
-    }
-
-    #[test]
-    fn pods_of_a_rail_each_give_the_system_that_symmetry_made_larger() {
-        // DGX A100 SuperPOD of 140 nodes: 56 leaves, 80 spines in 8 groups of 10, 28 cores, 1,120 cables in each layer.
-        let rails = Request { pods: Some(8), groups_in_pods: true, ..request(8, 140, 40) };
-        let clos = Clos::new(&rails).expect("built in 2020");
-        assert_eq!(switches(&clos), (56, 80, 28));
-        assert_eq!((clos.leaf_spine_links(), clos.spine_core_links()), (1120, 1120));
-        assert_eq!((clos.core_groups, clos.cores_per_group, clos.trunk()), (2, 14, 2));
-    }
-
-    /// An extended generalized fat tree XGFT(h; m1..mh; w1..wh) has `m1 .. mh` endpoints, and on its level i
-    /// `m(i+1) .. mh * w1 .. wi` switches (S. Öhring et al., "On generalized fat trees", IPPS 1995). Leaves of 64 ports, spines of 576 (a
-    /// chassis of 16 line cards with 36 ports), cores of 576.
-    #[test]
-    fn modular_spines_have_the_counts_of_generalized_fat_trees() {
-        let modular = |endpoints| Request { spine_radix: Some(576), ..request(1, endpoints, 64) };
-        let levels = |m: &[u64], w: &[u64]| -> Vec<u64> {
-            (1..=m.len()).map(|i| m[i..].iter().product::<u64>() * w[..i].iter().product::<u64>()).collect()
+        let zones = per_group.div_ceil(most);
+        let leaves_per_zone = per_group.div_ceil(zones);
+        let zones = per_group.div_ceil(leaves_per_zone);
+        let of_zone = Request {
+            endpoints: leaves_per_zone.saturating_mul(hosts),
+            core_radix: Some(down),
+            spine_radix: Some(request.spine_ports()),
+            ..*request
         };
-        let (m, w) = ([32, 576], [1, 32]);
-        let two = Clos::new(&modular(m.iter().product())).expect("full");
-        assert_eq!([two.leaves(), two.spines()].as_slice(), levels(&m, &w));
-        assert_eq!((two.tiers, two.cores(), two.trunk()), (2, 0, 1));
-        let (m, w) = ([32, 288, 576], [1, 32, 288]);
-        let three = Clos::new(&modular(m.iter().product())).expect("full");
-        assert_eq!([three.leaves(), three.spines(), three.cores()].as_slice(), levels(&m, &w));
-        for (tiers, clos) in [(2, two), (3, three)] {
-            assert_eq!(most_endpoints(&modular(1), tiers), clos.endpoints());
-            assert!(
-                Clos::new(&Request { tiers: Some(tiers), ..modular(clos.endpoints() + 1) }).is_err(),
-                "{tiers}"
-            );
-        }
-        // The 131,072 endpoints that three tiers of 64 ports cannot connect.
-        assert!(Clos::new(&request(1, 131_072, 64)).is_err());
-        let clos = Clos::new(&modular(131_072)).expect("three tiers");
-        assert_eq!((clos.tiers, clos.leaves(), clos.leaf_spine_links()), (3, 4096, 131_072));
-    }
-
-    #[test]
-    fn oversubscription_divides_the_uplinks() {
-        let o = |o| Request { leaf_oversubscription: Some(o), ..request(1, 2048, 64) };
-        let three = Clos::new(&o(3.0)).expect("3:1");
-        assert_eq!((three.hosts_per_leaf, three.leaf_uplinks), (48, 16));
-        assert_eq!(Clos::new(&o(1.0)).expect("1:1").leaf_uplinks, 32);
-        assert_eq!(
-            Clos::new(&o(100.0)).expect_err("no port is left above").place.expect("key").key.as_deref(),
-            Some("design.radix")
-        );
-    }
-
-    /// 42 or 51 ports below are not whole servers of 8: 40 and 48 are. A leaf below the size of a server stays full.
-    #[test]
-    fn leaves_have_whole_servers() {
-        let o = |o, server| Request { leaf_oversubscription: Some(o), server, ..request(1, 2048, 64) };
-        let below = |request: &Request| Clos::new(request).expect("built").hosts_per_leaf;
-        assert_eq!([1.0, 2.0, 3.0, 4.0].map(|ratio| below(&o(ratio, 8))), [32, 40, 48, 48]);
-        for ratio in [1.0, 1.5, 2.0, 3.0, 4.0, 7.0] {
-            for server in [2, 4, 8, 16] {
-                let clos = Clos::new(&o(ratio, server)).expect("built");
-                assert!(clos.hosts_per_leaf.is_multiple_of(server), "{ratio} {server}: {clos:?}");
-                assert!(
-                    clos.hosts_per_leaf as f64 <= clos.leaf_uplinks as f64 * ratio * 1.1,
-                    "{ratio} {server}: {clos:?}"
-                );
+        let Some(zone) = Self::three_tiers(&of_zone, split)? else { return Ok(None) };
+        let cores = zone.core_groups * zone.cores_per_group;
+        let used_down = zone.spine_core_links().div_ceil(cores.max(1));
+        let least = ((used_down as f64 / request.core_oversubscription).ceil() as u64).max(1);
+        let mut best: Option<Upper> = None;
+        let groupings: Vec<u64> = (1..=cores).rev().filter(|groups| cores.is_multiple_of(*groups)).collect();
+        for core_uplinks in least..=request.core_ports().saturating_sub(used_down) {
+            for &groups in &groupings {
+                let from_zone = core_uplinks * (cores / groups);
+                let Some(links) = zones.checked_mul(from_zone) else { return Ok(None) };
+                let per_group = links.div_ceil(request.top_ports());
+                let tops = groups * per_group;
+                // Every zone must reach every top switch of a group.
+                if per_group <= from_zone && best.is_none_or(|best| tops < best.tops) {
+                    best = Some(Upper { zones, core_uplinks, tops });
+                }
             }
         }
-        assert_eq!(Split::of(&o(1.0, 72)), Split::of(&o(1.0, 1)));
-        let split = Request { hosts_per_port: 2, ..o(2.0, 8) };
-        assert_eq!(Split::of(&split).expect("ports").hosts % 8, 0);
-    }
-
-    #[test]
-    fn too_many_endpoints_are_reported_with_what_suffices() {
-        let problem = Clos::new(&request(1, 131_072, 64)).expect_err("too many");
-        assert_eq!(
-            problem.message,
-            "131,072 endpoints exceed the 65,536 that 3 tiers of 64-port switches connect"
-        );
-        assert!(problem.hint.expect("a hint").starts_with("design.radix = 128 is sufficient"));
+        Ok(best.map(|upper| Self {
+            tiers: 4,
+            endpoints_per_group: request.endpoints,
+            leaves_per_group: per_group,
+            pods: zone.pods * zones,
+            upper: Some(upper),
+            ..zone
+        }))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! Responsible for: counting by arithmetic, in constant time at any size; a test compares it with built graphs. Excludes prices.
 //!
 //! Whole switches are counted, including free ports. A fibre cable has a transceiver at each end, a copper cable none, an active optical
-//! cable includes them. Ends at an optical circuit switch have none.
+//! cable includes them, and co-packaged optics are parts of switches. Ends at an optical circuit switch have none.
 
 use super::design::{Cabling, ClosNetwork, Design, Fabric};
 use super::graph::Layer;
@@ -16,7 +16,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TierCount {
-    /// `leaf`, `spine`, `core`, `router`.
+    /// `leaf`, `spine`, `core`, `top`, `router`.
     pub name: &'static str,
     /// Switches.
     pub switches: u64,
@@ -138,11 +138,11 @@ impl Design {
         }
         let (cabling, bandwidth) = match layer {
             Layer::Access => (self.cabling[0], self.nic_port_bandwidth()),
-            Layer::SpineCore | Layer::Global => (self.cabling[2], self.port_bandwidth),
+            Layer::SpineCore | Layer::CoreTop | Layer::Global => (self.cabling[2], self.port_bandwidth),
             _ => (self.cabling[1], self.port_bandwidth),
         };
         let cables = links.div_ceil(self.links_per_cable);
-        let transceivers = if cabling.medium == Medium::Fibre { 2 * cables } else { 0 };
+        let transceivers = cabling.medium.transceivers(layer == Layer::Access) * cables;
         counts.layers.push(LayerCount { layer, links, cables, cabling, transceivers, bandwidth });
     }
 
@@ -157,17 +157,23 @@ impl Design {
         let hosts = fabrics * (clos.endpoints() + self.extra_endpoints);
         let leaf_spine = if kept < 2 { 0 } else { fabrics * clos.leaf_spine_links() };
         let spine_core = if kept < 3 { 0 } else { fabrics * clos.spine_core_links() };
+        let core_top = if kept < 4 { 0 } else { fabrics * clos.core_top_links() };
         self.tier(counts, "leaf", leaves, hosts.div_ceil(network.hosts_per_port) + leaf_spine);
         if kept >= 2 {
             let spines = (fabrics * clos.spines(), network.spine_ports);
             tier_of(counts, "spine", spines, leaf_spine + spine_core);
         }
         if kept >= 3 {
-            tier_of(counts, "core", (fabrics * clos.cores(), network.core_ports), spine_core);
+            let cores = (fabrics * clos.cores(), network.core_ports);
+            tier_of(counts, "core", cores, spine_core + core_top);
+        }
+        if let Some(ports) = network.top_ports.filter(|_| kept >= 4) {
+            tier_of(counts, "top", (fabrics * clos.tops(), ports), core_top);
         }
         self.layer(counts, Layer::Access, hosts);
         self.layer(counts, Layer::LeafSpine, leaf_spine);
         self.layer(counts, Layer::SpineCore, spine_core);
+        self.layer(counts, Layer::CoreTop, core_top);
     }
 
     /// Counts the parts of a torus. A device has its own ports: no NICs. Links between cubes are two fibres into a circuit switch, with a

@@ -4,8 +4,11 @@
 
 use super::clos::Clos;
 use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};
-use super::kind::{Forwarding, Kind, Medium, Routing};
+pub use super::kind::Cabling;
+use super::kind::{Forwarding, Kind, Routing};
+use super::side::SideNetwork;
 use super::torus::Torus;
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use serde::Serialize;
 
@@ -51,6 +54,9 @@ pub struct Design {
     pub link_latency: Seconds,
     /// Cables between NIC and leaf, leaf and spine, spine and core.
     pub cabling: [Cabling; 3],
+    /// Networks of the servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub side: Vec<SideNetwork>,
 }
 
 /// Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
@@ -94,17 +100,6 @@ pub struct Domain {
     pub latency: Seconds,
 }
 
-/// Cables of one layer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cabling {
-    /// Components.
-    pub medium: Medium,
-    /// Mean length in metres.
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "m")))]
-    pub length: f64,
-}
-
 /// Kinds of networks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -144,6 +139,9 @@ pub struct ClosNetwork {
     pub spine_ports: u64,
     /// Ports of a core, counted as those of a spine.
     pub core_ports: u64,
+    /// Ports of a top switch; `None` below four tiers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_ports: Option<u64>,
 }
 
 impl Design {
@@ -212,6 +210,16 @@ impl Design {
 }
 
 impl Design {
+    /// Returns an error for networks that are counted and priced, but have no graph: those of four tiers.
+    pub fn require_graph(&self) -> Result<(), Problem> {
+        if self.fabric_tiers() < 4 {
+            return Ok(());
+        }
+        Err(Problem::new("four tiers are counted and priced, without routes and simulation")
+            .at_key("design.tiers")
+            .hint("three tiers of larger spines (design.spine_radix) are simulated"))
+    }
+
     /// Tiers of switches that are there; 0 without switches, 1 for routers that are joined among each other.
     pub fn fabric_tiers(&self) -> u64 {
         match &self.fabric {

@@ -87,6 +87,8 @@ pub enum Layer {
     LeafSpine,
     /// Between spine and core.
     SpineCore,
+    /// Between core and top switch.
+    CoreTop,
     /// Within a group of a dragonfly.
     Local,
     /// Between groups of a dragonfly.

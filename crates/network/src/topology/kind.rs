@@ -84,7 +84,7 @@ impl Kind {
     /// Description in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Clos => "one fat tree of one to three tiers for all devices, filled in order",
+            Self::Clos => "one fat tree of one to four tiers for all devices, filled in order",
             Self::RailOptimized => "one fat tree; devices with the same index in their domain share leaves",
             Self::RailOnly => {
                 "a separate fat tree for each rail; traffic between rails is forwarded through the domain"
@@ -156,8 +156,10 @@ impl Kind {
             "tiers"
             | "spine_radix"
             | "core_radix"
+            | "top_radix"
             | "leaf_oversubscription"
             | "spine_oversubscription"
+            | "core_oversubscription"
             | "rails"
             | "planes"
             | "pods"
@@ -262,13 +264,49 @@ pub enum Medium {
     /// Fibre with a transceiver at each end.
     #[default]
     Fibre,
+    /// Fibre with linear transceivers: pluggable, without a signal processor (LPO).
+    Linear,
+    /// Fibre into switches whose optics share the package of the switch chip (CPO); a NIC keeps a transceiver.
+    CoPackaged,
+}
+
+impl Medium {
+    /// Transceivers of a cable, at a NIC or between switches.
+    pub const fn transceivers(self, is_at_nic: bool) -> u64 {
+        match self {
+            Self::Copper | Self::ActiveOptical => 0,
+            Self::Fibre | Self::Linear => 2,
+            Self::CoPackaged => is_at_nic as u64,
+        }
+    }
+
+    /// Ends of a cable at co-packaged optics.
+    pub const fn co_packaged_ends(self, is_at_nic: bool) -> u64 {
+        match self {
+            Self::CoPackaged => 2 - is_at_nic as u64,
+            _ => 0,
+        }
+    }
 }
 
 choice!(Medium {
     "copper" | "dac" => Self::Copper,
     "active-optical" | "aoc" => Self::ActiveOptical,
     "fibre" | "fiber" => Self::Fibre,
+    "linear" | "lpo" => Self::Linear,
+    "co-packaged" | "cpo" => Self::CoPackaged,
 });
+
+/// Cables of one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cabling {
+    /// Components.
+    pub medium: Medium,
+    /// Mean length in metres.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "m")))]
+    pub length: f64,
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@
 //! that cannot be compared. No system is referred to by name.
 
 use super::graph::Layer;
-use super::{Counts, DesignSpec};
+use super::{Counts, DesignSpec, SideNetwork};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Sheet;
 use serde::Serialize;
@@ -130,7 +130,10 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
                 (_, devices) => devices,
             };
             spec.devices = Some(row.devices);
-            let counts = spec.resolve()?.counts();
+            let design = spec.resolve()?;
+            // The line of a side network names it.
+            let side = design.side.iter().find(|side| side.purpose.name() == field("network"));
+            let counts = side.map_or_else(|| design.counts(), SideNetwork::counts);
             let links_per_cable = spec.links_per_cable.unwrap_or(1);
             for column in COLUMNS {
                 let skipped = field("not_compared").split(' ').any(|skipped| skipped == column);
@@ -222,6 +225,20 @@ mod tests {
         let ends = |system: &str| of(system)[0].compared.iter().map(|c| c.here).collect::<Vec<_>>();
         assert_eq!((ends("TPU v4"), ends("TPU7x")), (vec![64 * 96, 48 * 128], vec![144 * 96]));
         assert!(of("TPU v4")[0].agrees() && of("TPU7x")[0].agrees());
+    }
+
+    /// Networks of the servers of one system, each compared with its own counts.
+    #[test]
+    fn side_networks_of_a_published_system() {
+        let rows = rows().expect("well formed");
+        let of = |system: &str| rows.iter().find(|row| row.system.ends_with(system)).expect("listed");
+        for (system, compared) in
+            [("in-band Ethernet", 3), ("out-of-band Ethernet", 1), ("storage NDR IB", 2)]
+        {
+            let row = of(system);
+            assert!(row.agrees() && row.compared.len() == compared, "{row:?}");
+        }
+        assert_eq!(of("out-of-band Ethernet").compared[0].here, 8);
     }
 
     #[test]

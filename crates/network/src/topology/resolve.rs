@@ -18,7 +18,7 @@ pub const MOST_DEVICES: u64 = 1 << 24;
 /// Routes of one connection: more than these are equivalent to spraying.
 const MOST_ROUTES: u64 = 1024;
 /// Maximum number of ports of a switch.
-const MOST_PORTS: u64 = 4096;
+pub(super) const MOST_PORTS: u64 = 4096;
 
 impl DesignSpec {
     /// The network with every value set. Problems carry the invalid key; see `Sheet::placed`.
@@ -54,8 +54,10 @@ impl DesignSpec {
             forwarding: Forwarding::None,
             link_latency: latency("link_latency", self.link_latency)?,
             cabling: self.cabling()?,
+            side: Vec::new(),
         };
         design.fabric = self.fabric(&design)?;
+        design.side = self.side_networks(&design)?;
         check_routing(kind, self.routing)?;
         design.forwarding = match self.forwarding {
             Some(Forwarding::None) if design.separates_rails() => {
@@ -199,6 +201,8 @@ impl DesignSpec {
             "tiers",
             "spine_radix",
             "core_radix",
+            "top_radix",
+            "core_oversubscription",
             "leaf_oversubscription",
             "spine_oversubscription",
             "pods",
@@ -257,14 +261,21 @@ impl DesignSpec {
             radix: ports,
             spine_radix: ports_of("spine_radix", self.spine_radix)?,
             core_radix: ports_of("core_radix", self.core_radix)?,
+            top_radix: ports_of("top_radix", self.top_radix)?,
             hosts_per_port,
             hosts_per_leaf: self.hosts_per_leaf,
             // The NICs of a server are on different leaves if each rail has its own.
-            server: if design.rails == 1 { server(design.domain.size) } else { 1 },
+            server: if design.rails == 1 {
+                self.server.unwrap_or_else(|| server(design.domain.size))
+            } else {
+                1
+            },
             backup_ports: backup.div_ceil(hosts_per_port),
             tiers: self.tiers,
             leaf_oversubscription: ratio_from_one("leaf_oversubscription", self.leaf_oversubscription)?,
             spine_oversubscription: ratio_from_one("spine_oversubscription", self.spine_oversubscription)?
+                .unwrap_or(1.0),
+            core_oversubscription: ratio_from_one("core_oversubscription", self.core_oversubscription)?
                 .unwrap_or(1.0),
             pods: self.pods,
             groups_in_pods: false,
@@ -304,6 +315,7 @@ impl DesignSpec {
             hosts_per_port,
             spine_ports: request.spine_ports(),
             core_ports: request.core_ports(),
+            top_ports: clos.upper.map(|_| request.top_ports()),
         })
     }
 }
@@ -354,7 +366,7 @@ const fn usual_planes(kind: Kind) -> u64 {
     }
 }
 
-fn within(key: &str, value: u64, least: u64, most: u64) -> Result<u64, Problem> {
+pub(super) fn within(key: &str, value: u64, least: u64, most: u64) -> Result<u64, Problem> {
     if (least..=most).contains(&value) {
         return Ok(value);
     }

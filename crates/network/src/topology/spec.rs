@@ -32,14 +32,18 @@ section! {
         spine_radix: u64 = "spine_radix", "radix";
         /// Ports of a core switch, counted as in `radix`.
         core_radix: u64 = "core_radix", "spine_radix";
+        /// Ports of a top switch above cores, counted as in `radix`.
+        top_radix: u64 = "top_radix", "core_radix";
         /// Bandwidth of inter-switch links, one direction.
         port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";
-        /// Number of switch tiers, 1 to 3.
-        tiers: u64 = "tiers", "the minimum";
+        /// Number of switch tiers, 1 to 4; four are counted and priced, without routes.
+        tiers: u64 = "tiers", "the minimum up to 3";
         /// Leaf oversubscription: downlink over uplink bandwidth.
         leaf_oversubscription: f64 = "leaf_oversubscription", "1";
         /// Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth.
         spine_oversubscription: f64 = "spine_oversubscription", "1";
+        /// Core oversubscription in four-tier fabrics: downlink over uplink bandwidth.
+        core_oversubscription: f64 = "core_oversubscription", "1";
         /// Number of rails; a device's rail is its index in the domain modulo this number.
         rails: u64 = "rails", "domain size, or 1 for clos and multi-plane";
         /// Number of planes: independent fabrics, one per NIC port.
@@ -96,6 +100,14 @@ section! {
         spine_length: f64 = "spine_length", "30";
         /// Mean cable length between spine and core, in metres.
         core_length: f64 = "core_length", "100";
+        /// Devices of a server, for the networks of servers.
+        server: u64 = "server", "domain, if it has up to 8 devices";
+        /// Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`.
+        storage: String = "storage", "none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre";
+        /// In-band management network, set as `storage`; `endpoints` are ports other than those of servers.
+        in_band: String = "in_band", "none; as storage, at 100G with radix 64";
+        /// Out-of-band management network of copper switches: servers, all other switches, and `endpoints`.
+        out_of_band: String = "out_of_band", "none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band";
     }
 }
 

@@ -95,6 +95,10 @@ impl Design {
             let down = clos.leaves_per_pod * clos.trunk();
             list.push(down as f64 / clos.spine_uplinks as f64);
         }
+        if let Some(upper) = clos.upper.filter(|_| network.kept_tiers >= 4) {
+            let down = clos.spine_core_links().div_ceil(clos.cores().max(1));
+            list.push(down as f64 / upper.core_uplinks as f64);
+        }
         list
     }
 
@@ -164,7 +168,9 @@ impl Design {
         let clos = &network.clos;
         let size = self.domain.size;
         let (fabric, leaf) = self.leaf_of(network, 0);
-        let (mut near, mut pod, mut far, mut forwarded) = (0, 0, 0, 0);
+        let (mut near, mut pod, mut far, mut beyond, mut forwarded) = (0, 0, 0, 0, 0);
+        // Zones have equal numbers of pods.
+        let zone = |leaf: u64| clos.pod(leaf) / (clos.pods / clos.zones()).max(1);
         for device in size..self.devices {
             let (other_fabric, other_leaf) = self.leaf_of(network, device);
             if self.forwarding != Forwarding::None && self.rail(device) != 0 {
@@ -173,8 +179,10 @@ impl Design {
                 near += 1;
             } else if clos.pod(leaf) == clos.pod(other_leaf) {
                 pod += 1;
-            } else {
+            } else if zone(leaf) == zone(other_leaf) {
                 far += 1;
+            } else {
+                beyond += 1;
             }
         }
         self.add_network(list, "under the same leaf", near, 2, 1);
@@ -183,11 +191,14 @@ impl Design {
         let down = clos.pod_links().checked_div(clos.cores_per_group).unwrap_or(0).max(1);
         let link_paths = clos.leaf_uplinks * clos.spine_uplinks * down * clos.trunk();
         self.add_network(list, "over a core", far, 6, link_paths);
+        let core_uplinks = clos.upper.map_or(1, |upper| upper.core_uplinks);
+        self.add_network(list, "over a top switch", beyond, 8, link_paths * core_uplinks);
         if forwarded > 0 {
             let links = match clos.tiers.min(network.kept_tiers) {
                 1 => 2,
                 2 => 4,
-                _ => 6,
+                3 => 6,
+                _ => 8,
             };
             let latency = self.link_latency * links as f64 + self.domain.latency;
             let most = list.iter().map(|reach| reach.link_paths).max().unwrap_or(1);

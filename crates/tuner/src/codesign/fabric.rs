@@ -53,6 +53,7 @@ pub fn unblocked_on(design: &Design, machine: &Cluster) -> Result<Cluster, Probl
 /// Tiers from the leaf upwards: devices below one switch group, bandwidth below over bandwidth above, and two additional links on the route
 /// for each.
 fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
+    design.require_graph()?;
     let hop = design.link_latency * 2.0;
     let tier = |name: &str, devices: u64, oversubscription: f64, latency: Seconds| Tier {
         name: name.to_owned(),

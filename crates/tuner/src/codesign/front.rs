@@ -6,6 +6,7 @@
 use super::grid::{Grid, Refused};
 use super::judge::{Simulated, Unsimulated};
 use railwright_network::bill::share::{Cluster as Site, Share, share};
+use railwright_network::bill::warnings_of;
 use railwright_network::topology::{Design, Kind};
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Warning;
@@ -159,7 +160,7 @@ pub fn answer(
     scale_up_prices: BTreeMap<u64, Dollars>,
     usual_domain: u64,
 ) -> Codesign {
-    let mut warnings: Vec<Warning> = Vec::new();
+    let mut warnings = warnings_of(grid.points.iter().map(|point| &point.bill));
     let mut rows: Vec<Row> = grid
         .points
         .into_iter()
@@ -169,11 +170,6 @@ pub fn answer(
             let price = point.price(&scale_up_prices);
             let mut bill = point.bill;
             bill.total = price;
-            for warning in &bill.warnings {
-                if !warnings.contains(warning) {
-                    warnings.push(warning.clone());
-                }
-            }
             let site = Site { tokens_per_second: best.map(|best| best.tokens_per_second), ..site.clone() };
             Row {
                 topology: point.design.kind,

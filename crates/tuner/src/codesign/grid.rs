@@ -5,7 +5,7 @@
 
 use super::fabric::cluster_on;
 use railwright_network::bill::prices::Prices;
-use railwright_network::bill::{Bill, bill};
+use railwright_network::bill::{Bill, Line, bill};
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -191,7 +191,10 @@ impl Grid {
         let made = spec.resolve().and_then(|design| {
             let cluster = cluster_on(&design, machine)?;
             let bill = bill(&design, prices)?;
-            Ok((design, bill, cluster))
+            match bill.lines.iter().find(|line| line.price.is_unknown()) {
+                Some(line) => Err(no_price(line)),
+                None => Ok((design, bill, cluster)),
+            }
         });
         match made {
             Ok((design, bill, cluster)) => {
@@ -237,6 +240,13 @@ impl Grid {
     }
 }
 
+/// A network with a part of unknown price would be the cheapest of all.
+fn no_price(line: &Line) -> Problem {
+    let (item, speed) = (line.item, line.speed.map_or(0.0, |speed| speed.get() * 8.0 / 1e9));
+    Problem::new(format!("no public price for a {} of {speed} Gbit/s", item.words()))
+        .hint(format!("add `{},{speed},<usd>` to a file for --prices", item.name()))
+}
+
 fn spec_of(
     base: &DesignSpec,
     kind: Kind,
@@ -246,6 +256,7 @@ fn spec_of(
 ) -> DesignSpec {
     let mut spec = DesignSpec { kind: Some(kind), speed: Some(speed), name: None, ..base.clone() };
     spec.domain = (kind != Kind::ScaleUp).then_some(domain);
+    spec.server = base.server.filter(|server| domain.is_multiple_of(*server));
     if kind.takes("leaf_oversubscription") {
         spec.leaf_oversubscription = Some(oversubscription);
     }

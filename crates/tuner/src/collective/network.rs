@@ -3,7 +3,7 @@
 use crate::flows::{self, is_torus_law, torus_ratio};
 use railwright_calculator::collectives::{Collective, Fabric};
 use railwright_network::imported::{Imported, shared_time};
-use railwright_network::simulate::{Class, Edge, LayerLoad, Links, Wiring, class_time};
+use railwright_network::simulate::{Class, Edge, LayerLoad, Links, Wiring, class_time, too_few_devices};
 use railwright_network::topology::{Design, Routing};
 use railwright_network::traffic::{Exchange, Seats};
 use railwright_spec::cluster::Cluster;
@@ -117,17 +117,20 @@ impl<'a> Network<'a> {
             Self::Imported(fabric) => fabric,
         };
         let ranks = seats.map_or(ranks, |seats| ranks.max(seats.last() + 1));
-        let devices = fabric.devices.len() as u64;
-        if u64::from(ranks) <= devices {
+        let devices = fabric.devices.len() as u32;
+        if ranks <= devices {
             return Ok(());
         }
-        Err(Problem::new(format!(
-            "the run has {} ranks, but the fabric {} devices",
-            human::whole(u64::from(ranks)),
-            human::whole(devices)
-        ))
-        .in_file(fabric.name.clone())
-        .hint(format!("use at most {devices} devices")))
+        let more = match fabric.left_out.len() as u64 {
+            0 => String::new(),
+            hosts => {
+                let hosts = human::several(hosts, "host");
+                format!("; {hosts} with other than {} devices are ignored", fabric.domain)
+            }
+        };
+        Err(too_few_devices(ranks, devices, "fabric")
+            .in_file(fabric.name.clone())
+            .hint(format!("use at most {devices} devices{more}")))
     }
 
     /// The same with its hash seed increased by a number, on which `then` continues.

@@ -57,17 +57,27 @@ pub(super) fn add(
     network: Network<'_>,
     (ranks, seats): (u64, Option<&Seats>),
 ) -> Result<(u32, f64), Problem> {
-    let pairs = background.pairs(network.devices(), u32::try_from(ranks).unwrap_or(u32::MAX), seats)?;
+    // The devices of a file are all that there are.
+    let on_file = |problem: Problem| match network {
+        Network::Design(_) => problem,
+        Network::Imported(_) => {
+            problem.hint("load all devices, as in `0.2`, or use a fabric with more devices")
+        }
+    };
+    let ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
+    let pairs = background.pairs(network.devices(), ranks, seats).map_err(on_file)?;
     let design = &network.frame()?;
     let across =
         |&(from, to): &(u32, u32)| u64::from(from) / design.domain.size != u64::from(to) / design.domain.size;
     let members: Vec<Vec<Edge>> =
         pairs.into_iter().filter(across).map(|(from, to)| vec![Edge { from, to, bytes: 1.0 }]).collect();
     if members.is_empty() {
-        return Err(Problem::new(
-            "background load has no network traffic: the unused devices are in one scale-up domain",
-        )
-        .hint("use a larger network with `design.gpus`, or load all devices"));
+        return Err(on_file(
+            Problem::new(
+                "background load has no network traffic: the unused devices are in one scale-up domain",
+            )
+            .hint("use a larger network with `design.gpus`, or load all devices"),
+        ));
     }
     // No task depends on the slowest of them.
     classes.push(Class { apart: true, ..Class::new("other jobs", members, 1.0, design) });

@@ -145,6 +145,10 @@ fn placed(
     for text in &arguments.nodelist {
         groups.push(of_nodes(text, arguments.first_node, per_node)?);
     }
+    if arguments.nodelist.is_empty() && arguments.first_node > 0 {
+        let problem = Problem::new("a first node has no effect without node names");
+        return Err(problem.in_file("--first-node").hint("add --nodelist"));
+    }
     if groups.is_empty() {
         let all = arguments.gpus.or(specified.devices).ok_or_else(|| {
             Problem::new("the collective has no ranks").hint("use --gpus, --ranks or --nodelist")

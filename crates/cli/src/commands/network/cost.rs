@@ -16,6 +16,7 @@ use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::growth::Growth;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::{Cluster, Whole};
+use railwright_network::bill::{table, warnings_of};
 use railwright_network::topology::{DesignSpec, Kind};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
 use railwright_spec::human;
@@ -26,10 +27,6 @@ use serde::Serialize;
 
 /// Default facility power over machine power (PUE).
 const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
-
-/// Columns of `--lines --format csv`.
-const LINE_COLUMNS: &str = "design,item,where,speed_gbit_s,count,usd_low_each,usd_each,usd_high_each,usd_low,\
-    usd,usd_high,watts,date,source,address,watts_source,confidence";
 
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
@@ -243,25 +240,20 @@ impl Answer for Compared {
     }
 
     fn csv(&self) -> String {
-        if self.with_lines {
-            self.lines_csv()
-        } else {
-            delimited::render(&self.document(Terminal::file(false)))
+        if !self.with_lines {
+            return delimited::render(&self.document(Terminal::file(false)));
         }
+        let rows = self.comparison.entries.iter().flat_map(|entry| entry.bill.rows(&entry.name));
+        delimited::lines(&table::COLUMNS.map(str::to_owned), rows)
     }
 
     fn document(&self, _: Terminal) -> Document {
         let comparison = &self.comparison;
         let mut document = Document::default();
         let first = &comparison.entries[0];
-        let compared = || comparison.entries.iter().filter(|entry| entry.bill.has_ports_of_devices());
-        let least = compared().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
-        // Bills within a twentieth of a percent have the same printed value.
-        let is_cheapest = |entry: &&Entry| entry.bill.total.get() <= least * 1.0005;
-        let cheapest: Vec<_> = compared().filter(is_cheapest).map(|e| e.name.as_str()).collect();
-        if compared().count() > 1 {
-            let names = cheapest.join(" = ");
-            document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(Dollars::new(least))));
+        if let Some((names, least)) = comparison.cheapest() {
+            let names = names.join(" = ");
+            document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(least)));
         }
         document.heading_with(
             "network cost",
@@ -274,10 +266,7 @@ impl Answer for Compared {
             ),
         );
         document.table(self.bills());
-        let remarks = self.remarks();
-        if !remarks.is_empty() {
-            document.blocks.push(Block::Bullets(remarks));
-        }
+        document.blocks.push(Block::Bullets(self.remarks()));
         if let Some(run) = &self.run {
             let about = format!("`{}`, with its plan unchanged", human::shorten(run));
             document.heading_with("one run on each", about);
@@ -343,20 +332,30 @@ impl Compared {
         if has_tokens {
             columns.push(Column::numbers("per M tokens").unit("usd"));
         }
-        let rows = self.comparison.entries.iter().enumerate().map(|(n, entry)| {
+        let bills = &self.comparison.entries;
+        let rows = bills.iter().enumerate().map(|(n, entry)| {
             let (bill, counts) = (&entry.bill, &entry.bill.counts);
-            let saving = if n == 0 { Cell::default() } else { Cell::percent(entry.saving) };
+            let saving = match n {
+                0 => Cell::default(),
+                _ if bill.has_all_prices && bills[0].bill.has_all_prices => Cell::percent(entry.saving),
+                _ => Cell::new("unknown", Tone::Doubtful),
+            };
+            // A part without a price makes the sum a lower bound.
+            let sum = |sum: Dollars| match bill.has_all_prices {
+                true => Cell::dollars(sum),
+                false => Cell::number(format!("over {}", human::dollars(sum)), sum.get()),
+            };
             let mut row = vec![
                 Cell::new(entry.name.as_str(), Tone::Name),
                 Cell::whole(counts.switches()),
                 Cell::whole(counts.ports()),
                 Cell::whole(counts.cables()),
                 Cell::whole(counts.transceivers()),
-                Cell::dollars(bill.fabric),
-                Cell::dollars(bill.total),
-                Cell::dollars(bill.total_low),
-                Cell::dollars(bill.total_high),
-                Cell::dollars(bill.per_device()),
+                sum(bill.fabric),
+                sum(bill.total),
+                sum(bill.total_low),
+                sum(bill.total_high),
+                sum(bill.per_device()),
                 saving,
                 bill.known_watts().map_or_else(
                     || Cell::new("unknown", Tone::Doubtful),
@@ -372,37 +371,6 @@ impl Compared {
             row
         });
         Table { columns, rows: rows.collect() }
-    }
-
-    /// Every line of every bill, with its full price.
-    fn lines_csv(&self) -> String {
-        let optional =
-            |amount: Option<Dollars>| amount.map_or_else(String::new, |amount| amount.get().to_string());
-        let rows = self.comparison.entries.iter().flat_map(|entry| {
-            entry.bill.lines.iter().map(move |line| {
-                let price = &line.price;
-                vec![
-                    entry.name.clone(),
-                    line.item.name().to_owned(),
-                    line.place.to_owned(),
-                    line.speed.map_or_else(String::new, |speed| (speed.get() * 8.0 / 1e9).to_string()),
-                    line.count.to_string(),
-                    optional(price.dollars_low),
-                    price.dollars.get().to_string(),
-                    optional(price.dollars_high),
-                    line.dollars_low.get().to_string(),
-                    line.dollars.get().to_string(),
-                    line.dollars_high.get().to_string(),
-                    line.watts.map_or_else(|| "unknown".to_owned(), |watts| watts.get().to_string()),
-                    price.date.clone(),
-                    price.dollars_source.clone(),
-                    price.address.clone(),
-                    price.watts_source.clone(),
-                    price.confidence.clone(),
-                ]
-            })
-        });
-        delimited::lines(&LINE_COLUMNS.split(',').map(str::to_owned).collect::<Vec<_>>(), rows)
     }
 
     /// The run's step, and its cost of network and cluster.
@@ -490,12 +458,14 @@ impl Compared {
             let text = format!("{} has no step to compare: {}", refused.name, refused.problem.message);
             remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
         }
-        let mut printed = Vec::new();
-        for warning in self.comparison.entries.iter().flat_map(|entry| &entry.bill.warnings) {
-            if !printed.contains(&&warning.message) {
-                printed.push(&warning.message);
-                remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
-            }
+        for warning in warnings_of(self.comparison.entries.iter().map(|entry| &entry.bill)) {
+            remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
+        }
+        let side = self.comparison.entries.iter().filter(|entry| entry.bill.side > Dollars::ZERO);
+        let side: Vec<_> = side.map(|e| format!("{} {}", e.name, human::dollars(e.bill.side))).collect();
+        if !side.is_empty() {
+            let side = side.join(", ");
+            remarks.push(format!("storage and management networks, in \"with NICs\": {side}").into());
         }
         let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share).fold(1.0, f64::min);
         remarks.push(Cell::from(format!(

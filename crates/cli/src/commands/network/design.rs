@@ -310,6 +310,7 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<(Axes, Vec<String>), Pr
     }
     let mut base = sheet.spec;
     base.devices = Some(machine.devices);
+    base.server = base.server.or(Some(machine.devices_per_node));
     base.domain_bandwidth = Some(machine.domain_bandwidth());
     let mut limits = Vec::new();
     let mut speeds: Vec<BytesPerSecond> = arguments

@@ -74,7 +74,8 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         if let Some(run) = &run {
             on_run::fill(&mut sheet, run);
         }
-        let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
+        let design = sheet.spec.resolve().and_then(|design| design.require_graph().map(|()| design));
+        let design = design.map_err(|problem| placed(&sheet, problem))?;
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
         }

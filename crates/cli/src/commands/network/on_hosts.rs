@@ -35,6 +35,10 @@ impl Hosts {
             Source::File { text: input::read(file, CONFIG_LIMIT)?, name: file.clone() }
         } else if let Some(counts) = &on.fragments {
             Source::Fragments(fragments(counts)?)
+        } else if on.first_node > 0 {
+            return Err(Problem::new("a first node has no effect without named hosts")
+                .in_file("--first-node")
+                .hint("add --nodelist or --hostfile"));
         } else {
             return Ok(None);
         };

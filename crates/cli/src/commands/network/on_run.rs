@@ -16,6 +16,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::{Run, Sheet};
 use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
 use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
+use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
 use std::ops::ControlFlow;
 
@@ -54,6 +55,7 @@ pub(super) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
     }
     spec.domain_bandwidth.get_or_insert(cluster.domain_bandwidth());
     spec.speed.get_or_insert(cluster.network.bandwidth);
+    spec.server = spec.server.or_else(|| server_of(cluster, spec.domain.unwrap_or(1)));
 }
 
 /// Checks that a design has exactly the devices that the run fills.

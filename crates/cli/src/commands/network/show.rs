@@ -196,6 +196,10 @@ impl Answer for Shown {
             document.heading_with("cables", "both directions count as one");
             document.table(self.cables());
         }
+        if !design.side.is_empty() {
+            document.heading_with("networks of servers", human::several(design.side[0].servers, "server"));
+            document.table(self.side());
+        }
         document.heading_with("reach", "from one device to all others");
         document.table(self.reach());
         if let Some(next) = &self.1 {
@@ -234,7 +238,7 @@ impl Shown {
                 };
                 let alike =
                     if fabrics == 1 { "one fabric".to_owned() } else { human::several(fabrics, "fabric") };
-                let pods = if tiers == 3 {
+                let pods = if tiers >= 3 {
                     format!(
                         ", {} of {} leaves and {} spines",
                         human::several(network.clos.pods, "pod"),
@@ -288,7 +292,7 @@ impl Shown {
             rails if rails > 8 => format!("{rails}; for servers with 4 NICs, set --rails 4"),
             rails => human::whole(rails),
         };
-        let ratio = oversubscription.iter().zip(["leaves", "spines"]);
+        let ratio = oversubscription.iter().zip(["leaves", "spines", "cores"]);
         let ratio = ratio.map(|(o, at)| format!("{}:1 at {at}", (o * 1000.0).round() / 1000.0));
         let has_network = design.fabric != Fabric::None;
         let largest = match design.kind {
@@ -395,6 +399,21 @@ impl Shown {
             Column::numbers("transceivers"),
         ];
         Table { columns, rows }
+    }
+
+    /// Storage and management networks.
+    fn side(&self) -> Table {
+        let names = ["ports of a server", "other ports", "switches", "cables", "transceivers"];
+        let mut columns = vec![Column::words("network"), Column::numbers("speed").expendable(1)];
+        columns.extend(names.map(Column::numbers));
+        let rows = self.0.design.side.iter().map(|side| {
+            let counts = side.counts();
+            let numbers =
+                [side.ports, side.endpoints, counts.switches(), counts.cables(), counts.transceivers()];
+            let speed = Cell::number(gigabits(side.speed), side.speed.get());
+            [side.purpose.name().into(), speed].into_iter().chain(numbers.map(Cell::whole)).collect()
+        });
+        Table { columns, rows: rows.collect() }
     }
 
     fn reach(&self) -> Table {

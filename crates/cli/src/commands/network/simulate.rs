@@ -125,10 +125,11 @@ fn on_file(
     background: Option<Background>,
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
-    if arguments.hosts.are_named() || arguments.reordered.is_some() {
+    let has_hosts = arguments.hosts.are_named() || arguments.hosts.first_node > 0;
+    if has_hosts || arguments.reordered.is_some() {
         return Err(Problem::new("ranks use the devices of a fabric in the order of its file")
             .in_file("--fabric")
-            .hint("omit --nodelist, --hostfile, --fragments and --reordered, or use --topology")
+            .hint("omit --nodelist, --hostfile, --fragments, --first-node and --reordered, or use --topology")
             .into());
     }
     let (fabric, laid) = on_fabric::read(file, &run.cluster, arguments.routing.as_deref())?;
@@ -190,11 +191,9 @@ fn shown(
 
 /// The hosts of `--job-nodelist`.
 fn hosts_of_job(arguments: &Simulate, job: &Run) -> Result<Option<Hosts>, Problem> {
-    let on = OnHosts {
-        nodelist: arguments.job_nodelist.clone(),
-        first_node: arguments.hosts.first_node,
-        ..OnHosts::default()
-    };
+    let nodelist = arguments.job_nodelist.clone();
+    let first_node = if nodelist.is_some() { arguments.hosts.first_node } else { 0 };
+    let on = OnHosts { nodelist, first_node, ..OnHosts::default() };
     Hosts::read(&on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
 }
 

@@ -22,7 +22,8 @@ struct Rows {
 
 pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) {
     let clos = &network.clos;
-    let tiers = network.kept_tiers.min(clos.tiers);
+    // The fourth tier is a number next to the third.
+    let tiers = network.kept_tiers.min(clos.tiers).min(3);
     let fabrics = design.planes * network.fabrics_per_plane;
     // Pods of the only fabric, or fabrics: the units next to each other.
     let pods_are_units = fabrics == 1 && tiers == 3;
@@ -100,8 +101,12 @@ fn label(design: &Design, network: &ClosNetwork, tiers: u64, rows: &Rows, canvas
         canvas.row(&name, &[&format!("{down} x {port} down"), &up], rows.spine.top + 12.0);
     }
     if tiers >= 3 {
-        let groups = format!("in {} groups of {}", clos.core_groups, clos.cores_per_group);
-        canvas.row(&human::several(cores, "core"), &[&groups], rows.core.top + 12.0);
+        let groups = format!("in {} groups of {}", clos.zones() * clos.core_groups, clos.cores_per_group);
+        let tops = match tier("top") {
+            0 => String::new(),
+            tops => format!("below {}", human::several(tops, "top switch")),
+        };
+        canvas.row(&human::several(cores, "core"), &[&groups, &tops], rows.core.top + 12.0);
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn lines(bill: &railwright_network::bill::Bill) -> Table {
     let rows = bill.lines.iter().map(|line| {
         vec![
             line.item.words().into(),
-            line.place.into(),
+            line.place.as_str().into(),
             line.speed.map_or_else(Cell::default, |s| Cell::number(gigabits(s), s.get())),
             Cell::number(human::whole(line.count.round() as u64), line.count),
             Cell::dollars(line.price.dollars),
