@@ -346,8 +346,8 @@ fn networks_of_servers_are_in_the_total() {
     let prices = Prices::catalogue().expect("well formed");
     let plain = DesignSpec::of(Kind::RailOptimized, 1024, 8, 64);
     let site = DesignSpec {
-        storage: Some("ports=2,endpoints=48".to_owned()),
-        in_band: Some("ports=2,oversubscription=15,medium=copper".to_owned()),
+        storage: Some("ports=2,endpoints=48,speed=200G".to_owned()),
+        in_band: Some("ports=2,oversubscription=15,speed=200G,medium=copper".to_owned()),
         out_of_band: Some("ports=1".to_owned()),
         ..plain.clone()
     };
@@ -357,7 +357,9 @@ fn networks_of_servers_are_in_the_total() {
     assert_eq!((with.ports_and_transceivers, paid(&with)), (without.ports_and_transceivers, paid(&without)));
     assert!((with.total.get() - (with.fabric + with.nics + with.side).get()).abs() < 1e-6);
     assert!(with.total_low < with.total && with.total < with.total_high);
-    // 128 servers with two ports each, and as many NICs of 400 and of 100 Gbit/s.
+    let power = with.warnings.iter().find(|warning| warning.id == "network-power-unknown").expect("named");
+    assert_eq!(power.message.matches("switch port of 200").count(), 1, "{}", power.message);
+    // 128 servers with two ports each, and as many NICs for each network.
     let nics = |place: &str| -> f64 {
         with.lines.iter().filter(|l| l.item == Item::Nic && l.place == place).map(|l| l.count).sum()
     };

@@ -62,8 +62,7 @@ pub(super) fn derived(bills: &[&[Line]]) -> Option<Warning> {
 
 /// Parts without a price, which count as nothing.
 pub(super) fn unknown_prices(lines: &[Line]) -> Option<Warning> {
-    let mut unknown: Vec<String> = lines.iter().filter(|line| line.price.is_unknown()).map(named).collect();
-    unknown.dedup();
+    let unknown = each_once(lines, |line| line.price.is_unknown());
     (!unknown.is_empty()).then(|| {
         Warning::new(
             "network-price-unknown",
@@ -89,6 +88,17 @@ pub fn warnings_of<'a>(bills: impl Iterator<Item = &'a Bill>) -> Vec<Warning> {
     warnings
 }
 
+/// Names of some lines, in their order.
+fn each_once(lines: &[Line], of: fn(&Line) -> bool) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in lines.iter().filter(|line| of(line)).map(named) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 fn named(line: &Line) -> String {
     match line.speed {
         Some(speed) => format!("{} of {} Gbit/s", line.item.words(), speed.get() * 8.0 / 1e9),
@@ -97,8 +107,7 @@ fn named(line: &Line) -> String {
 }
 
 pub(super) fn unknown_power(lines: &[Line]) -> Option<Warning> {
-    let mut unknown: Vec<String> = lines.iter().filter(|line| line.watts.is_none()).map(named).collect();
-    unknown.dedup();
+    let unknown = each_once(lines, |line| line.watts.is_none());
     (!unknown.is_empty()).then(|| {
         Warning::new(
             "network-power-unknown",
