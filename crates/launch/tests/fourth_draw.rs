@@ -209,7 +209,7 @@ fn a_torchtitan_script_is_read_with_its_file() {
     let alone = launch(text);
     check(&alone, &[("cluster.devices", "128"), ("plan.tensor_parallel", "open")]);
     let open = remarks(&alone, RemarkKind::Unresolved);
-    assert!(open.contains("--job.config_file ./train_configs/l.toml its settings are open"), "{open}");
+    assert!(open.contains("--job.config_file ./train_configs/l.toml its settings stay unset"), "{open}");
 }
 
 /// RLHFlow/Online-RLHF `run_loop2.sh`: the script writes the configuration of the trainer.
