@@ -53,7 +53,9 @@ pub use fits::{fit_words, memory_report};
 pub use fitting::{Filled, fill};
 pub use layers::run_file;
 pub use memory::{Memory, OverTime, memory};
-pub use names::{aliases_of, dimension, flag_of, is_same_value, key_of_keyword, other_value, plan_key, short_flag_of};
+pub use names::{
+    aliases_of, dimension, flag_of, is_same_value, key_of_keyword, other_value, plan_key, short_flag_of,
+};
 pub use network_classes::NetworkClasses;
 pub use network_question::{network_plan, scale_up_prices};
 pub use open_features::OpenFeature;
