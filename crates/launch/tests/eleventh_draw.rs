@@ -63,7 +63,7 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
     let part = "at the lines 3 and 7: that of line 7 is read; a condition selects it or that of line 3, and a run starts only \
                 one of them";
     assert!(has(&read, RemarkKind::Conflict, part), "{:?}", read.remarks);
-    assert!(!has(&read, RemarkKind::Conflict, "a run of its own"), "{:?}", read.remarks);
+    assert!(!has(&read, RemarkKind::Conflict, "a separate run"), "{:?}", read.remarks);
     let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());
     let read = launch(&either, "train.sh");
     assert!(has(&read, RemarkKind::Conflict, "a condition selects one of them"), "{:?}", read.remarks);

@@ -183,7 +183,7 @@ fn a_script_is_read_by_the_configuration_that_it_names() {
     let absent = refused(text);
     assert!(absent.contains("`run_train.py` with the configuration `"), "{absent}");
     let unknown = "torchrun --nproc_per_node 2 own/text_extend.py --batch-size 1 --seq-length 224000\n";
-    assert!(refused(unknown).contains("`text_extend.py`, which is no known trainer"));
+    assert!(refused(unknown).contains("`text_extend.py`, which is not a known trainer"));
     assert!(detect("kind: Job\ncommand: torchrun own.py\n").is_empty());
 }
 
