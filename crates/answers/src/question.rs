@@ -75,7 +75,7 @@ pub fn cluster_sizes(text: &str, per_node: u64) -> Result<Vec<u64>, Problem> {
             .and(spec.cluster.devices)
             .filter(|n| *n > 0);
         number.ok_or_else(|| {
-            Problem::new(format!("expected cluster sizes from 1, found `{}`", human::shorten(word)))
+            Problem::new(format!("expected cluster sizes of 1 or more, found `{}`", human::shorten(word)))
                 .in_file("--gpus")
                 .hint("use one size (`1024`), a list (`512,1024`) or a range (`512..4096`)")
         })

@@ -26,6 +26,7 @@ use crate::partition::rank_stride;
 use crate::schedule::simulate;
 use detail::Depth;
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Wanted};
@@ -89,9 +90,9 @@ pub fn of_evaluation(
     let simulated = simulate(&pipeline(plan, &times, evaluation.transfer))?;
     wanted()?;
     let mut step = Step::new(format!(
-        "{} on {} {}",
+        "{} on {} x {}",
         costing.model.name,
-        plan.world_size(),
+        human::whole(plan.world_size()),
         costing.cluster.accelerator.name
     ));
     for stage in 0..plan.pipeline_parallel as u32 {

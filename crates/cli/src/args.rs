@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Memory(Later<Memory>),
     /// Write one predicted step as a Perfetto trace or SVG
     Timeline(Later<Timeline>),
-    /// Search for the best strategy: parallel sizes, batch sizes, recompute, schedule and sharding
+    /// Search for the best layout: parallel sizes, batch sizes, recompute, schedule and sharding
     #[command(after_long_help = include_str!("args/help/search.txt"))]
     Search(Later<Search>),
     /// Tune a launch file: rank better layouts and write the change as a diff
@@ -217,7 +217,7 @@ pub(crate) struct Estimate {
     #[command(flatten)]
     pub(crate) run: RunArguments,
     /// Show formulas, inputs and sources of all numbers, or of one part such as `compute.mlp`
-    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
+    #[arg(short = 'v', long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) why: Option<String>,
     /// Add a scenario with this argument changed, or removed (`tp=-`), to an HTML report (repeatable)
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Output")]

@@ -137,7 +137,7 @@ fn sizes_name_their_references_and_the_missing_price() {
     let late = asked(&["--gpus", "256", "--deadline", "60d"]);
     assert!(!late.contains("`--deadline TIME` or") && late.contains("next: try other sizes"), "{late}");
     let sizes = asked(&["--gpus", "128,256,320,360,384"]);
-    assert!(sizes.contains("next smaller size of the upper hull of throughput (128, "), "{sizes}");
+    assert!(sizes.contains("since the next smaller efficient size (128, "), "{sizes}");
     let outcome =
         run(&["size", "llama-3-8b", "--cluster", "a800-pcie-80gb", "--gpus", "8,16", "--tokens", "1T"]);
     assert!(outcome.stdout.contains("no rent: A800 PCIe 80GB has no price"), "{}", outcome.stdout);

@@ -97,7 +97,7 @@ fn a_description_is_no_recording() {
             let refused = run(&[command, &at(file)]);
             assert_eq!(refused.code, 2, "{command} {format}: {}", refused.stdout);
             assert!(
-                refused.stderr.contains("a recording is expected"),
+                refused.stderr.contains("expected a trace or a log, found "),
                 "{command} {format}: {}",
                 refused.stderr
             );

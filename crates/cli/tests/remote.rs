@@ -77,7 +77,7 @@ fn a_server_that_keeps_failing_is_reported_with_address_status_and_remedy() {
     for (fault, message, hint) in [
         (Fault::Refused(403), "access is denied (HTTP 403)", "AWS_ACCESS_KEY_ID"),
         (Fault::Refused(400), "the server refused the request (HTTP 400)", "AWS_ENDPOINT_URL"),
-        (Fault::Refused(503), "the server failed, also on retries (HTTP 503)", "try again later"),
+        (Fault::Refused(503), "the server failed, even after retries (HTTP 503)", "try again later"),
         (Fault::Cut(u32::MAX), "the transfer was interrupted at byte ", "copy the file"),
     ] {
         bucket.fault(&key, fault);

@@ -39,7 +39,7 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters on 8 x H100",
-        "best by step time of ",
+        "best by step time in a space of ",
         "defaults: ",
         "ranking: by step time",
         "against",

@@ -260,7 +260,7 @@ fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Optio
             } else if let Some(preset) = named {
                 (preset, word)
             } else {
-                let message = "neither `bf16` nor `fp16` is set: the precision is open";
+                let message = "neither `bf16` nor `fp16` is set: the precision stays unset";
                 fields.draft.remark(RemarkKind::Unresolved, "precision", None, message);
                 return;
             }
@@ -303,7 +303,7 @@ fn batch(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
     let numbers = [&whole_path, &micro_path, &steps_path].map(|path| fields.count(path));
     for (path, number) in [&whole_path, &micro_path, &steps_path].into_iter().zip(numbers) {
         if number == Some(0) {
-            return fields.problem(Problem::new("expected a number from 1, found 0"), path);
+            return fields.problem(Problem::new("expected a number of 1 or more, found 0"), path);
         }
     }
     let [whole, micro, steps] = numbers;

@@ -118,7 +118,7 @@ impl Draft {
 
     /// Records a model name that is not in the catalogue.
     pub(crate) fn unknown_model(&mut self, name: &str, source: &str, line: Option<usize>) {
-        let message = "not in the catalogue, so the model is open: pass its config.json";
+        let message = "not in the catalogue, so the model is unknown: pass its config.json";
         self.remark(RemarkKind::Unresolved, source, line, message);
         self.leave_open("model.name", source, line, format!("`{}` is not in the catalogue", shorten(name)));
     }
@@ -186,7 +186,7 @@ impl Draft {
         self.launch.model_config = Some(text);
     }
 
-    /// Adds a remark; see [`Remark`].
+    /// Adds a remark; see [`Remark`]. A message that begins with its source loses it: printers put the source in front.
     pub fn remark(
         &mut self,
         kind: RemarkKind,
@@ -196,7 +196,9 @@ impl Draft {
     ) {
         if self.launch.remarks.len() < MOST {
             let (file, line) = self.spot(line);
-            let remark = Remark { kind, source: shorten(source), line, message: message.into(), file };
+            let message = message.into();
+            let message = message.strip_prefix(&format!("`{source}` ")).map(str::to_owned).unwrap_or(message);
+            let remark = Remark { kind, source: shorten(source), line, message, file };
             if !self.launch.remarks.contains(&remark) {
                 self.launch.remarks.push(remark);
             }

@@ -51,7 +51,7 @@ pub(crate) fn setting(name: &str) -> Option<(&'static str, &'static str)> {
         name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect();
     let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
     if has(NARROW) {
-        return Some(("plan.precision.compute", "its name indicates products in fewer bits"));
+        return Some(("plan.precision.compute", "its name indicates low-precision GEMMs"));
     }
     if has(&["pp", "pipeline", "stage", "stages"]) && has(&["partition", "partitions", "split", "splits"]) {
         return Some(("plan.layers_per_stage", "its name indicates the layers of each stage"));

@@ -88,7 +88,7 @@ pub(crate) fn loss(fields: &mut Fields<'_>, path: &str) {
 /// Adds a feature to the software. Without a known software it is listed.
 pub(crate) fn add(fields: &mut Fields<'_>, id: &str, path: &str) {
     let Some(software) = fields.draft.spec().plan.software.clone() else {
-        let message = format!("the software is open, so its feature `{id}` is not estimated");
+        let message = format!("the software is unknown, so its feature `{id}` is not estimated");
         return fields.remark(RemarkKind::NotModelled, path, message);
     };
     if !software.split('+').any(|part| part == id) {

@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) if text.trim().parse::<i64>().is_ok() => text.trim().parse().ok(),
             Data::Text(text) if is_placeholder(text) => {
-                self.remark(RemarkKind::Unresolved, path, "is to be filled in, so it is open");
+                self.remark(RemarkKind::Unresolved, path, "is a placeholder, so it stays unset");
                 None
             }
             _ => self.wrong(&entry, "a whole number"),
@@ -333,7 +333,7 @@ impl<'a> Fields<'a> {
             RemarkKind::Unresolved,
             &source,
             line,
-            format!("not read: {why}, so `{key}` is open"),
+            format!("not read: {why}, so `{key}` stays unset"),
         );
         self.draft.leave_open(key, &source, line, why);
     }

@@ -51,7 +51,10 @@ const KNOWN: &[Known] = &[
     ("precision", Read),
     ("global_num_gpus", Key("cluster.devices")),
     ("gpt_j_residual", Lost(&["false"], "parallel attention and MLP are estimated as sequential")),
-    ("attention_config", Lost(&[], "kinds of attention by layer are not read: estimated as full attention")),
+    (
+        "attention_config",
+        Lost(&[], "attention kinds by layer are not supported: estimated as full attention"),
+    ),
     (
         "train_impl",
         Lost(
@@ -59,9 +62,9 @@ const KNOWN: &[Known] = &[
             "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound",
         ),
     ),
-    ("moe_num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
-    ("num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
-    ("moe.*", Lost(&[], "experts are not read: estimated as dense")),
+    ("moe_num_experts", Lost(&["1"], "experts are not supported: estimated as dense")),
+    ("num_experts", Lost(&["1"], "experts are not supported: estimated as dense")),
+    ("moe.*", Lost(&[], "experts are not supported: estimated as dense")),
     ("zero_optimization.*", Ignored),
     ("fp16.*", Ignored),
     ("bf16.*", Ignored),

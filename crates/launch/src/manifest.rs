@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// A blank has no value: it is open, not 1.
+    /// A blank has no value: it stays unset, not 1.
     #[test]
     fn blanks_of_templates_are_open() {
         for blank in ["${TP}", "$(TP)", "{{ .Values.tp }}"] {

@@ -131,7 +131,7 @@ fn axis(fields: &mut Fields<'_>, name: &str) -> Result<u64, ()> {
             Some(-1) => is_rest = true,
             Some(n) if n > 0 => product = product.saturating_mul(n as u64),
             Some(n) => {
-                let message = format!("expected -1 for the rest, or a number from 1, found {n}");
+                let message = format!("expected -1 for the rest, or a number of 1 or more, found {n}");
                 fields.problem(Problem::new(message), &path);
             }
         }
@@ -186,7 +186,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
                     .iter()
                     .flat_map(|name| ["ici", "dcn"].map(|place| format!("{place}_{name}_parallelism")));
                 let path = axes.into_iter().find(is_rest).unwrap_or(path);
-                let message = "takes the remaining devices, whose number is not in this file: it is open";
+                let message = "takes the remaining devices, whose number is not in this file: it stays unset";
                 fields.remark(RemarkKind::Unresolved, &path, message);
                 let (source, line) = fields.source(&path);
                 fields.draft.leave_open(key, &source, line, "takes the remaining devices");
@@ -291,7 +291,7 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
 fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Option<u64>, steps: u64) {
     let path = "per_device_batch_size";
     let Some(model) = mesh.model else {
-        let message = "the batch depends on the number of devices, which is open: pass `--micro-batch` and \
+        let message = "the batch depends on the number of devices, which is unknown: pass `--micro-batch` and \
             `--global-batch`";
         return fields.remark(RemarkKind::Unresolved, path, message);
     };

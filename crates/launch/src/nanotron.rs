@@ -164,7 +164,7 @@ fn uneven(fields: &mut Fields<'_>, pipeline: u64) {
              with embedding and head as one layer each"
         ),
         None => {
-            "the number of layers is open: if it is not a multiple of the stages, nanotron balances by work"
+            "the number of layers is unknown: if it is not a multiple of the stages, nanotron balances by work"
                 .to_owned()
         }
     };

@@ -167,7 +167,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         draft.lines_of(recipe.sources.clone());
     }
     for (word, line) in started.iter().flat_map(|started| started.open.clone()) {
-        let message = "has no value in this file, so it is open";
+        let message = "has no value in this file, so it stays unset";
         draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
         if let Some(key) = script::key_of(&word) {
             draft.leave_open(key, &word, Some(line), "it has no value in this file");
@@ -177,7 +177,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     for (path, value, spot, why) in document::interpolate(&mut document) {
         // Paths of data and of checkpoints are irrelevant.
         if names::of(format, &path).is_some_and(|name| !matches!(name, Name::Ignored)) {
-            let message = format!("cannot be resolved, so it is open: {why}");
+            let message = format!("cannot be resolved, so it stays unset: {why}");
             draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
             open.insert(path);
         }
@@ -223,7 +223,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         if recipe.is_none() {
             let absent = absent.unwrap_or(sizes[0]);
             let message = format!(
-                "`{absent}` is not set, so this file overrides another one: settings that it omits are open"
+                "`{absent}` is not set, so this file overrides another one: settings that it omits stay unset"
             );
             draft.remark(RemarkKind::Assumed, "model", None, message);
         }

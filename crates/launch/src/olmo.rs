@@ -51,7 +51,7 @@ impl Reader for OlmoReader {
             if *section == OPTIMIZER && path != section {
                 continue;
             }
-            let message = format!("{why}, so it is open");
+            let message = format!("{why}, so it stays unset");
             fields.draft.remark(RemarkKind::Unresolved, path, Some(*line), message);
             fields.draft.leave_open(key, path, Some(*line), why.clone());
         }
@@ -145,7 +145,7 @@ fn batch(fields: &mut Fields<'_>) {
                 let why = "counts tokens that are no multiple of a known sequence length";
                 let (source, line) = fields.source(path);
                 fields.draft.leave_open(key, &source, line, why);
-                fields.remark(RemarkKind::Unresolved, path, format!("{why}, so it is open"));
+                fields.remark(RemarkKind::Unresolved, path, format!("{why}, so it stays unset"));
             }
         }
     }
@@ -178,9 +178,9 @@ fn recompute(fields: &mut Fields<'_>) {
             fields.set("plan.recompute", &Recompute::Selective { modules, layers: None }, &path);
         }
         _ => {
-            let why = "its blocks, modules or operators have no counterpart";
+            let why = "its blocks, modules or operators have no equivalent";
             fields.draft.leave_open("plan.recompute", &path, fields.source(&path).1, why);
-            fields.remark(RemarkKind::Unresolved, &path, format!("{why}, so recompute is open"));
+            fields.remark(RemarkKind::Unresolved, &path, format!("{why}, so recompute stays unset"));
         }
     }
 }
@@ -211,9 +211,9 @@ fn precision(fields: &mut Fields<'_>) {
             fields.default("plan.precision.preset", &PrecisionPreset::Fp32, why);
         }
         _ => {
-            let why = "the formats of parameters and products have no counterpart";
+            let why = "the formats of parameters and GEMMs have no equivalent";
             fields.draft.leave_open("plan.precision.preset", path, fields.source(path).1, why);
-            fields.remark(RemarkKind::Unresolved, path, format!("{why}, so the precision is open"));
+            fields.remark(RemarkKind::Unresolved, path, format!("{why}, so the precision stays unset"));
             return;
         }
     }
@@ -241,9 +241,9 @@ fn optimizer(fields: &mut Fields<'_>) {
         .find(|(word, _)| lower.contains(word));
     let target = format!("{path}._target_");
     let Some((_, optimizer)) = found else {
-        let why = "this optimizer has no counterpart";
+        let why = "this optimizer has no equivalent";
         fields.draft.leave_open("plan.optimizer", &class, fields.source(&target).1, why);
-        return fields.remark(RemarkKind::Unresolved, &target, format!("{why}, so it is open"));
+        return fields.remark(RemarkKind::Unresolved, &target, format!("{why}, so it stays unset"));
     };
     fields.set("plan.optimizer", &optimizer, &target);
 }

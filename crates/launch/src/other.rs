@@ -87,7 +87,7 @@ pub(crate) fn read(text: &str, file: &str, arguments: &[Word]) -> Result<Launch,
     let unresolved = document::interpolate(&mut document);
     let mut fields = Fields::new(Format::Other, file, text, document);
     for (path, value, spot, why) in unresolved {
-        let message = format!("cannot be resolved, so it is open: {why}");
+        let message = format!("cannot be resolved, so it stays unset: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
     }
     if let Some(recipe) = recipe {

@@ -130,7 +130,7 @@ impl Merged {
         if !self.is_whole() {
             let why = self.settings.missing.as_ref().map(|(path, why)| format!(" (`{path}`: {why})"));
             let message = format!(
-                "only overrides in this file: other settings are open, because their defaults are in files of \
+                "only overrides in this file: other settings stay unset, because their defaults are in files of \
                  Primus{}",
                 why.unwrap_or_default()
             );
@@ -280,7 +280,7 @@ fn value(
         out.push_str(before);
         let inner = &inside[..end];
         let Some((name, default)) = inner.split_once(':') else {
-            let message = "depends on the environment, so it is open".to_owned();
+            let message = "depends on the environment, so it stays unset".to_owned();
             remarks.push((RemarkKind::Unresolved, source.to_owned(), line, message));
             return None;
         };

@@ -256,7 +256,7 @@ impl Recipe {
         };
         for open in self.open.iter().filter(|open| open.path.is_empty() || is_wanted(&open.path)) {
             let source = if open.path.is_empty() { "the configuration" } else { open.path.as_str() };
-            unresolved(source, open.line, format!("{}, so it is open", open.why));
+            unresolved(source, open.line, format!("{}, so it stays unset", open.why));
         }
         let matters = |path: &str| path.is_empty() || is_wanted(path);
         for call in self.calls.iter().filter(|call| matters(&call.path)) {
@@ -280,7 +280,8 @@ impl Recipe {
             let starts = matches!(last, "pretrain" | "finetune" | "train" | "validate");
             if is_function && !starts && matters(path) && !is_known(last) {
                 let what = if path.is_empty() { "the configuration" } else { path };
-                let message = format!("creates {what} in another file: settings only in that file are open");
+                let message =
+                    format!("creates {what} in another file: settings only in that file stay unset");
                 unresolved(&format!("{last}(...)"), entry.spot.line, message);
             }
         }

@@ -97,7 +97,7 @@ impl Reader for RlReader {
         let mut fields = Fields::new(Format::Rl, file, text, document);
         fields.draft.lines_of(inherited.sources);
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| is_known(path)) {
-            let message = format!("cannot be resolved, so it is open: {why}");
+            let message = format!("cannot be resolved, so it stays unset: {why}");
             fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
         }
         for (line, what, why) in undecided {
@@ -106,7 +106,7 @@ impl Reader for RlReader {
         for (word, line) in
             unknown.into_iter().filter(|(word, _)| is_known(word.split('=').next().unwrap_or(word)))
         {
-            let message = "has no value in this file, so it is open";
+            let message = "has no value in this file, so it stays unset";
             fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
         }
         fields.copy(known);
@@ -133,7 +133,7 @@ fn configuration(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let open = document::interpolate(&mut document);
     let mut fields = Fields::new(Format::Rl, file, text, document);
     for (path, value, spot, why) in open {
-        let message = format!("cannot be resolved, so it is open: {why}");
+        let message = format!("cannot be resolved, so it stays unset: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
     }
     fields.copy(sft::KNOWN);
@@ -156,7 +156,7 @@ fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<P
     let known: Vec<&str> = known.map(|(name, _)| *name).collect();
     for (word, line) in unknown {
         if known.contains(&word.split('=').next().unwrap_or_default()) {
-            let message = "has no value in this file, so it is open";
+            let message = "has no value in this file, so it stays unset";
             fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
         }
     }

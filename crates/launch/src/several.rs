@@ -97,10 +97,10 @@ pub(crate) fn note(launch: &mut Launch, text: &str, file: &str, context: &Contex
 /// What the commands are that are not read: alternatives in other branches of the same condition, at some lines, or other runs.
 fn rest(excluded: &[String], all: usize) -> String {
     if excluded.is_empty() {
-        return "each of the others is a run of its own".to_owned();
+        return "each of the others is a separate run".to_owned();
     }
     let lines = if excluded.len() == 1 { "line" } else { "lines" };
-    let others = if excluded.len() + 1 < all { "; each of the others is a run of its own" } else { "" };
+    let others = if excluded.len() + 1 < all { "; each of the others is a separate run" } else { "" };
     format!(
         "a condition selects it or that of {lines} {}, and a run starts only one of them{others}",
         excluded.join(", ")

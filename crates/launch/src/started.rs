@@ -135,7 +135,9 @@ pub(crate) fn read(
                 "this script starts `{program}` of Megatron-LM with too few flags to describe a run"
             );
         }
-        format!("this script starts `{program}`, which is no known trainer and names no known configuration")
+        format!(
+            "this script starts `{program}`, which is not a known trainer and names no known configuration"
+        )
     };
     Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))
 }

@@ -332,7 +332,8 @@ fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
             }
             number => {
                 let Some(every) = number.parse::<u64>().ok().filter(|&n| n > 0) else {
-                    let problem = Problem::new(format!("expected `op` or a number from 1, found `{number}`"));
+                    let problem =
+                        Problem::new(format!("expected `op` or a number of 1 or more, found `{number}`"));
                     fields.problem(problem, option_path);
                     return;
                 };
@@ -346,7 +347,7 @@ fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
             fields.remark(
                 RemarkKind::NotModelled,
                 path,
-                "the compiler determines recompute; it is open, and none unless set",
+                "the compiler determines recompute: unset, so none is assumed",
             );
             return;
         }
@@ -375,7 +376,9 @@ fn every_nth(fields: &mut Fields<'_>, every: u64) -> Option<Recompute> {
         fields.remark(
             RemarkKind::Unresolved,
             path,
-            format!("one layer of {every} has full recompute, but the model is open: recompute is open"),
+            format!(
+                "one layer of {every} has full recompute, but the model is unknown: recompute stays unset"
+            ),
         );
         return None;
     };

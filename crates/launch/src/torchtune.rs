@@ -51,7 +51,7 @@ impl Reader for TorchtuneReader {
         let mut fields = Fields::new(Format::Torchtune, file, text, document);
         fields.draft.front_end("torchtune");
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::matters(path)) {
-            let message = format!("cannot be resolved, so it is open: {why}");
+            let message = format!("cannot be resolved, so it stays unset: {why}");
             let source = format!("{path}: {value}");
             if let Some((_, key)) = model::OPEN.iter().find(|(known, _)| *known == path) {
                 fields.draft.leave_open(key, &source, spot.line(), why);
@@ -148,7 +148,8 @@ fn activations(fields: &mut Fields<'_>) {
             fields.set("plan.recompute", &Recompute::Full { layers: None }, "ac_mode");
         }
         (Some(_), _) => {
-            let message = "selective checkpointing of the framework is not supported, so recompute is open";
+            let message =
+                "selective checkpointing of the framework is not supported, so recompute stays unset";
             fields.remark(RemarkKind::Unresolved, "ac_mode", message);
         }
         (None, Some(false)) => fields.set("plan.recompute", &Recompute::None, path),

@@ -235,7 +235,7 @@ fn filled(
     let mut fields = Fields::new(Format::HfTrainer, file, text, document);
     fields.draft.lines_of(sources);
     for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::is_known(path)) {
-        let message = format!("cannot be resolved, so it is open: {why}");
+        let message = format!("cannot be resolved, so it stays unset: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
     }
     for (word, line, why) in unknown {
@@ -550,7 +550,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
             "fp16" => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
             "fp8" => fields.set("plan.precision.preset", &PrecisionPreset::Fp8, path),
             "no" | "false" => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
-            _ => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it is open"),
+            _ => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it stays unset"),
         }
     }
     // accelerate's own file may set the format.

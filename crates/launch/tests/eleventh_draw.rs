@@ -63,16 +63,16 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
     let part = "at the lines 3 and 7: that of line 7 is read; a condition selects it or that of line 3, and a run starts only \
                 one of them";
     assert!(has(&read, RemarkKind::Conflict, part), "{:?}", read.remarks);
-    assert!(!has(&read, RemarkKind::Conflict, "a run of its own"), "{:?}", read.remarks);
+    assert!(!has(&read, RemarkKind::Conflict, "a separate run"), "{:?}", read.remarks);
     let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());
     let read = launch(&either, "train.sh");
     assert!(has(&read, RemarkKind::Conflict, "a condition selects one of them"), "{:?}", read.remarks);
     let more = launch(&format!("{branches}{}", train("Qwen/Qwen3-32B")), "train.sh");
-    assert!(has(&more, RemarkKind::Conflict, "each of the others is a run of its own"), "{:?}", more.remarks);
+    assert!(has(&more, RemarkKind::Conflict, "each of the others is a separate run"), "{:?}", more.remarks);
     assert!(!has(&more, RemarkKind::Conflict, "only one of them"), "{:?}", more.remarks);
     let twice = format!("#!/bin/bash\nif [ -e /data/big ]; then\n  {large}  {small}fi\n");
     let read = launch(&twice, "train.sh");
-    assert!(has(&read, RemarkKind::Conflict, "each of the others is a run of its own"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Conflict, "each of the others is a separate run"), "{:?}", read.remarks);
 }
 
 /// Arguments of a loop of the script's own are no defaults of Transformers' trainer.

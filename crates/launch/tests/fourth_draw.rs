@@ -183,7 +183,7 @@ fn a_script_is_read_by_the_configuration_that_it_names() {
     let absent = refused(text);
     assert!(absent.contains("`run_train.py` with the configuration `"), "{absent}");
     let unknown = "torchrun --nproc_per_node 2 own/text_extend.py --batch-size 1 --seq-length 224000\n";
-    assert!(refused(unknown).contains("`text_extend.py`, which is no known trainer"));
+    assert!(refused(unknown).contains("`text_extend.py`, which is not a known trainer"));
     assert!(detect("kind: Job\ncommand: torchrun own.py\n").is_empty());
 }
 
@@ -209,7 +209,7 @@ fn a_torchtitan_script_is_read_with_its_file() {
     let alone = launch(text);
     check(&alone, &[("cluster.devices", "128"), ("plan.tensor_parallel", "open")]);
     let open = remarks(&alone, RemarkKind::Unresolved);
-    assert!(open.contains("--job.config_file ./train_configs/l.toml its settings are open"), "{open}");
+    assert!(open.contains("--job.config_file ./train_configs/l.toml its settings stay unset"), "{open}");
 }
 
 /// RLHFlow/Online-RLHF `run_loop2.sh`: the script writes the configuration of the trainer.

@@ -55,7 +55,7 @@ pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
             "a web server lists folders only with WebDAV: pass the address of each file".to_owned(),
         ),
         Some(code @ (429 | 500..=599)) => {
-            at(format!("the server failed, also on retries (HTTP {code})"), "try again later".to_owned())
+            at(format!("the server failed, even after retries (HTTP {code})"), "try again later".to_owned())
         }
         Some(code) => {
             at(format!("the server refused the request (HTTP {code})"), where_to_look(address.scheme))
@@ -99,7 +99,7 @@ pub(crate) fn late_after(address: &Address, limit: Duration) -> Problem {
 
 /// Problem of a response that ended early at every attempt.
 pub(crate) fn cut(address: &Address, from: u64, size: u64) -> Problem {
-    Problem::new(format!("the transfer was interrupted at byte {from} of {size}, also on retries"))
+    Problem::new(format!("the transfer was interrupted at byte {from} of {size}, even after retries"))
         .in_file(address.shown())
         .hint("try again, or copy the file to a local disk first")
 }

@@ -33,7 +33,7 @@ impl Step {
                         tell("starts before the previous one ends");
                     }
                     if span.start < self.start || span.end > self.end {
-                        tell("is outside of the step");
+                        tell("is outside the step");
                     }
                     if span.name.0 as usize >= self.names.len() {
                         tell("has an unknown name");

@@ -140,7 +140,7 @@ fn accumulated(asked: &dyn Question, specified: &PlanSpec) -> Result<Option<u64>
     let replicas = specified.data_parallel.or(devices.map(|devices| devices / model_ranks.max(1)));
     let (Some(micro_batch), Some(replicas)) = (specified.micro_batch, replicas.filter(|&n| n > 0)) else {
         let problem = Problem::new(
-            "the batch is a number of micro-batches of each replica, and the number of replicas is not set",
+            "the batch is set in micro-batches per replica, but the number of replicas is not set",
         );
         return Err(problem.in_file("--micro-batches").hint("set --global-batch or --batch-tokens"));
     };

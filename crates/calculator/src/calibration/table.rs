@@ -50,7 +50,7 @@ pub fn operators(text: &str, file: &str) -> Result<Samples, Problem> {
     if !(has("time_us") || has("time_ms") || has("tflops")) || !(has("m") || has("queries")) {
         let problem = Problem::new("the header has no time or no shape").in_file(file);
         return Err(problem.hint(
-            "columns are operator, format, m, n, k and time_us (or time_ms, tflops); for attention batch, queries, keys, heads, kv_heads, head_dim, pass",
+            "use the columns operator, format, m, n, k and time_us (or time_ms, tflops); for attention batch, queries, keys, heads, kv_heads, head_dim, pass",
         ));
     }
     let mut samples = Samples { from: label.to_owned(), alone: true, ..Samples::default() };
@@ -97,7 +97,7 @@ impl Row<'_> {
                 .filter(|x| (1.0..1e12).contains(x) && x.fract() == 0.0)
                 .map(|x| x as u64)
                 .ok_or_else(|| {
-                    Problem::new(format!("`{name}` is `{}`, not a whole number from 1", shorten(cell)))
+                    Problem::new(format!("`{name}` is `{}`, not a whole number of 1 or more", shorten(cell)))
                 }),
         }
     }

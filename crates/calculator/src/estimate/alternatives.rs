@@ -63,7 +63,10 @@ fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
     let plan = open.slower(costing.plan, costing.software)?;
     let total = time(&costing.relaid(&plan))?;
     let changes = [
-        (plan.overlap != costing.plan.overlap, "if overlap is off (only recipes turn it on)".to_owned()),
+        (
+            plan.overlap != costing.plan.overlap,
+            "without overlap (off by default; recipes enable it)".to_owned(),
+        ),
         (
             plan.expert_imbalance > costing.plan.expert_imbalance,
             format!("with {} times the mean load on the busiest expert", plan.expert_imbalance),

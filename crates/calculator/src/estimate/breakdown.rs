@@ -95,7 +95,7 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
         Dimension::Tensor => ("tensor", "tensor parallel"),
         Dimension::Context => ("context", "context parallel"),
         Dimension::Expert => ("expert", "expert parallel"),
-        Dimension::Shard => ("shard", "sharded parameters"),
+        Dimension::Shard => ("shard", "full sharding"),
         Dimension::Host => ("host-offload", "host offload"),
     }
 }

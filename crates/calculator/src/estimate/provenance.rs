@@ -34,7 +34,7 @@ pub(super) const OPERATORS: [(&str, &str); 5] = [
 pub(super) const COLLECTIVES: [(&str, &str); 4] = [
     ("collectives.calibrated", "collectives calibrated by your own measurements"),
     ("collectives.measured", "collectives measured on this link generation"),
-    ("collectives.interpolated", "collectives between or outside of measured rank counts"),
+    ("collectives.interpolated", "collectives between or outside measured rank counts"),
     ("collectives.derived", "collectives from data-sheet bandwidths"),
 ];
 

@@ -133,10 +133,12 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "memory-margin-small",
             format!(
-                "stage {} needs {} of {}: it fits with a probability of {}; {LESS_MEMORY}",
+                "stage {} needs {} of {} even after the allocator releases unused memory (expected peak {}): it fits with a \
+                 probability of {}; {LESS_MEMORY}",
                 memory.worst,
                 human::bytes(memory.least),
                 human::bytes(memory.device_memory),
+                human::bytes(memory.peak),
                 human::percent(memory.probability_of_fitting)
             ),
         ));

@@ -12,7 +12,7 @@ pub(crate) struct Design {
     pub(crate) run: OpenRun,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Sizes of scale-up domains [default: divisors of the devices to 576]
+    /// Sizes of scale-up domains [default: divisors of the device count, up to 576]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) domains: Vec<u64>,
     /// Topologies to compare, from `network topologies`
@@ -33,7 +33,7 @@ pub(crate) struct Design {
         help_heading = "Networks"
     )]
     pub(crate) oversubscriptions: Vec<f64>,
-    /// NIC bandwidths per device [default: those up to 800G that it can use]
+    /// NIC bandwidths per device [default: 200G, 400G, 800G and that of the cluster, up to the limit of the device]
     #[arg(long, value_name = "SPEED,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) speeds: Vec<String>,
     /// Set any other design-file key for all networks, such as `radix=128` (repeatable)

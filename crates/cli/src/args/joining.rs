@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 /// Options of joining traces.
 #[derive(Args, Debug)]
 pub(crate) struct Joining {
-    /// Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, patterns or archives
+    /// Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, globs or archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Clock alignment across ranks

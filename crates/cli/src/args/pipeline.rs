@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 #[derive(Args, Debug)]
 #[command(after_long_help = include_str!("help/pipeline-pipeline.txt"))]
 pub(crate) struct Pipeline {
-    /// Recordings: files, folders, patterns or archives
+    /// Traces or pipeline timers: files, folders, globs or archives
     #[arg(value_name = "PATH", required_unless_present = "predict", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups

@@ -31,7 +31,7 @@ pub(crate) struct OpenRun {
 pub(crate) struct Effort {
     /// Restrict a dimension, such as `tp=2..8`, `micro_batch=1,2` or `recompute=none,full` (repeatable)
     ///
-    /// A range stays within what the software supports; a listed value is always tried.
+    /// Ranges are limited to values that the software supports; listed values are always tried.
     #[arg(long, value_name = "KEY=VALUES", help_heading = "Search")]
     pub(crate) space: Vec<String>,
     /// Minimum probability that a layout fits in memory, 0 to 1

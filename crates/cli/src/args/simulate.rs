@@ -22,7 +22,7 @@ pub(crate) struct Simulate {
     /// Second run on the same network: a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "fabric", help_heading = "Placement")]
     pub(crate) job: Option<String>,
-    /// Slurm node list of the second run [default: first hosts that the run leaves free]
+    /// Slurm node list of the second run [default: first free hosts]
     #[arg(long, value_name = "NODES", requires = "job", help_heading = "Placement")]
     pub(crate) job_nodelist: Option<String>,
     /// Write the fastest order of the hosts as a host file

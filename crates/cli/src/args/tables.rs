@@ -63,7 +63,7 @@ pub(crate) struct Save {
 #[derive(Args, Debug)]
 #[command(after_long_help = include_str!("help/tables-digest.txt"))]
 pub(crate) struct Digest {
-    /// Traces: files, folders, patterns or archives
+    /// Traces: files, folders, globs or archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Output folder; files keep their path relative to PATH

@@ -118,6 +118,12 @@ impl Answer for Detected {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        if let Some(launch) = &self.launch {
+            let count = |kind| launch.remarks_of(kind).count();
+            let read = launch.origins.iter().filter(|origin| origin.line.is_some()).count();
+            let (open, unknown) = (count(RemarkKind::Unresolved), count(RemarkKind::Unknown));
+            document.verdict(format!("{read} settings read, {open} not resolved, {unknown} unknown"));
+        }
         match self.sightings.split_first() {
             None if self.records.is_some() => document.spans(vec![
                 Cell::new(self.file.as_str(), Tone::Strong),
@@ -157,7 +163,7 @@ impl Answer for Detected {
             if let Some(why) = &launch.partial {
                 document.spans(vec![
                     Cell::new("The file contains only a part of the run: ", Tone::Doubtful),
-                    format!("{why}. Settings that it leaves open get no default.").into(),
+                    format!("{why}. Settings that it omits get no default.").into(),
                 ]);
             }
             values(&mut document, launch);
@@ -166,6 +172,8 @@ impl Answer for Detected {
             if let Some(measured) = &launch.measured {
                 report(&mut document, measured);
             }
+            let next = if launch.measured.is_some() { "compare" } else { "estimate" };
+            document.next_step(format!("`railwright {next} {}`; flags add missing settings", self.file));
         }
         document
     }
@@ -191,7 +199,7 @@ fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;
     }
-    document.heading_with("open", "these keys have no known value and no default");
+    document.heading_with("not set", "these keys have no known value and no default");
     let (source, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.source.is_empty());
     let rows: Vec<Vec<Cell>> = source
         .into_iter()
@@ -223,7 +231,7 @@ fn open(document: &mut Document, launch: &Launch) {
 fn values(document: &mut Document, launch: &Launch) {
     let about = match launch.partial {
         Some(_) => "run-file keys",
-        None => "run-file keys; no line: default of the framework",
+        None => "run-file keys; without a line: framework default",
     };
     document.heading_with("settings", about);
     let order: Vec<String> =
@@ -304,11 +312,8 @@ pub(super) fn report(document: &mut Document, measured: &Measured) {
     if let Some(rate) = measured.tflops_per_device {
         pairs.push(("model TFLOP/s/GPU".to_owned(), vec![format!("{rate:.1}").into()]));
     }
-    let memory = [("allocated", measured.allocated), ("reserved", measured.reserved)];
-    for (name, bytes) in memory {
-        if let Some(bytes) = bytes {
-            pairs.push((name.to_owned(), vec![human::bytes(Bytes::new(bytes)).into()]));
-        }
-    }
+    let pair = |name: &str, bytes: f64| (name.to_owned(), vec![human::bytes(Bytes::new(bytes)).into()]);
+    pairs.extend(measured.allocated.map(|bytes| pair("allocated", bytes)));
+    pairs.extend(measured.reserved.map(|bytes| pair("reserved", bytes)));
     document.blocks.push(Block::Pairs(pairs));
 }

@@ -239,7 +239,7 @@ impl Answer for Read {
         document.pairs(pairs);
         let seconds: Vec<(f64, f64)> = self.curve.iter().map(|point| (point.0 as f64, point.1)).collect();
         if let (Some(first), Some(last)) = (seconds.first(), seconds.last()) {
-            document.heading("Iteration time, s");
+            document.heading("iteration time, s");
             let width = terminal.width.clamp(40, 100) - 12;
             // The last point is as wide as the one before it.
             let before = seconds.len().checked_sub(2).map_or(last.0 - 1.0, |at| seconds[at].0);
@@ -263,7 +263,7 @@ fn signed(share: f64) -> String {
 }
 
 fn segments(log: &Judged, document: &mut Document) {
-    document.heading_with("Plateaus", "ranges of equal step time");
+    document.heading_with("plateaus", "ranges of equal step time");
     let columns = vec![
         Column::numbers("from"),
         Column::numbers("to"),
@@ -294,7 +294,7 @@ fn slow(log: &Judged, document: &mut Document) {
     } else {
         String::new()
     };
-    document.heading_with("Slow reports", remark);
+    document.heading_with("slow reports", remark);
     let columns = vec![
         Column::numbers("iteration"),
         Column::numbers("line"),
@@ -316,7 +316,7 @@ fn restarts(log: &Judged, document: &mut Document) {
     if log.restarts.is_empty() {
         return;
     }
-    document.heading("Restarts");
+    document.heading("restarts");
     let columns = vec![
         Column::numbers("line"),
         Column::numbers("stopped at"),
@@ -340,7 +340,7 @@ fn timers(log: &Judged, document: &mut Document) {
     if log.timers.is_empty() {
         return;
     }
-    document.heading_with("Timers", "medians");
+    document.heading_with("timers", "medians");
     let columns = vec![
         Column::words("timer"),
         Column::numbers("slowest rank"),

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
 /// Items summed by the requested key, largest first; layers in order.
 fn summed(stage: &StageReport, by: By) -> Vec<(String, Bytes)> {
     let mut sums: BTreeMap<(u32, String), Bytes> = BTreeMap::new();
-    let outside = || "outside of layers".to_owned();
+    let outside = || "outside layers".to_owned();
     for item in &stage.items {
         let key = match by {
             By::Kind => (0, words(item.kind)),

@@ -223,14 +223,14 @@ impl Shown {
             return;
         }
         let shown = self.top.min(device.places.len());
-        let remark = format!("{shown} of {}; innermost frame outside of the framework", device.places.len());
-        document.heading_with("by place", remark);
+        let remark = format!("{shown} of {}; innermost frame outside the framework", device.places.len());
+        document.heading_with("by allocation site", remark);
         let columns = vec![
             Column::numbers("memory"),
             Column::numbers("share"),
             Column::numbers("blocks"),
             Column::words("kind"),
-            Column::words("place"),
+            Column::words("site"),
         ];
         let row = |group: &Group| {
             vec![
@@ -323,7 +323,7 @@ fn leaks(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
         Column::numbers("memory"),
         Column::numbers("blocks"),
         Column::numbers("per second"),
-        Column::words("place"),
+        Column::words("site"),
     ];
     let row = |leak: &snapshot::Leak| {
         vec![

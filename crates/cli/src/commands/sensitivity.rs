@@ -59,7 +59,7 @@ impl Answer for Ranking {
         let mut document = Document::default();
         if let Some((figure, gain)) = self.gains().first() {
             document.verdict(format!(
-                "largest effect: {}; an improvement by {} saves {} of the step",
+                "largest effect: {}; improving it by {} shortens the step by {}",
                 figure.title,
                 human::percent(self.answer.swing),
                 human::percent(*gain)
@@ -132,12 +132,12 @@ fn table(figures: &[Figure], swing: &str) -> Table {
     let columns = vec![
         Column::words("parameter"),
         Column::words("kind").expendable(3),
-        Column::numbers("now").expendable(2),
+        Column::numbers("value").expendable(2),
         Column::numbers("elasticity"),
         Column::numbers(&format!("-{swing}")),
         Column::numbers(&format!("+{swing}")),
         Column::numbers("without cost"),
-        Column::words("mostly through").expendable(1),
+        Column::words("largest effect on").expendable(1),
     ];
     let share = |x: f64| {
         let text = if x > 0.0 { format!("+{:.2}%", x * 100.0) } else { format!("{:.2}%", x * 100.0) };

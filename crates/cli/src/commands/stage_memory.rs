@@ -14,7 +14,7 @@ const KINDS: [(&str, &[Kind]); 6] = [
     ("optimizer", &[Kind::MasterWeights, Kind::OptimizerMoments, Kind::OptimizerTemporaries]),
     ("activations", &[Kind::Activations, Kind::WorkingSet]),
     ("logits", &[Kind::Logits]),
-    ("rest", &[Kind::CommunicationBuffers, Kind::Workspace, Kind::Fragmentation, Kind::Context]),
+    ("other", &[Kind::CommunicationBuffers, Kind::Workspace, Kind::Fragmentation, Kind::Context]),
 ];
 
 /// One stage.

@@ -151,7 +151,7 @@ impl Files for Door {
             return read(&name, LIMIT).map(|text| (name, text)).map_err(|problem| problem.to_string());
         }
         Err(if is_outside {
-            "it is outside of the script's folder and repository".to_owned()
+            "it is outside the script's folder and repository".to_owned()
         } else {
             "it is not in the script's folder or repository".to_owned()
         })

@@ -312,7 +312,7 @@ fn description(head: &[u8]) -> Option<&'static str> {
 }
 
 fn misplaced(label: &str, kind: &str) -> Problem {
-    Problem::new(format!("this is {kind}, and a recording is expected"))
+    Problem::new(format!("expected a trace or a log, found {kind}"))
         .in_file(label)
         .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
 }

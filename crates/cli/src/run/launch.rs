@@ -188,7 +188,7 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
                 key: (!open.source.is_empty()).then(|| open.source.clone()),
                 ..Place::default()
             };
-            let mut problem = Problem::new(format!("`{}` is open: {}", open.key, open.why)).hint(format!(
+            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why)).hint(format!(
                 "add `{option}`, or the arguments of the script: `--launch-args \"VAR=value ARGUMENTS\"`"
             ));
             problem.place = Some(Box::new(place));

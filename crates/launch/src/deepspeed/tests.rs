@@ -118,7 +118,7 @@ fn contradictions_are_refused_where_they_stand() {
             "{\"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"gpu\"}}}",
             "expected `none`, `cpu` or `nvme`",
         ),
-        ("{\"train_micro_batch_size_per_gpu\": 0}", "expected a number from 1, found 0"),
+        ("{\"train_micro_batch_size_per_gpu\": 0}", "expected a number of 1 or more, found 0"),
         ("{\"train_micro_batch_size_per_gpu\": -2}", "expected a whole number, 0 or more, found -2"),
         ("{\"bf16\": {\"enabled\": 3}}", "expected `true` or `false`, found 3"),
         ("{\"zero_optimization\": {", "EOF while parsing"),

@@ -124,7 +124,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     let scale = fields.count(path).filter(|&scale| scale != 1);
     if fields.document.get("base_emb_dim").is_none() {
         if scale.is_some() {
-            let message = "scales dimensions that are not in this file, so the model is open";
+            let message = "scales dimensions that are not in this file, so the model is unknown";
             fields.remark(RemarkKind::Unresolved, path, message);
         }
         return;
@@ -198,7 +198,7 @@ fn changed(fields: &mut Fields<'_>, path: &str) {
         let why = format!("{} of `{}` are {value}, and this file sets {own}", dimension(key), model.name);
         fields.draft.take_back(&["model.name".to_owned()]);
         fields.draft.leave_open("model.name", &source, line, &why);
-        fields.remark(RemarkKind::Conflict, path, format!("{why}: the model is open"));
+        fields.remark(RemarkKind::Conflict, path, format!("{why}: the model is unknown"));
         return;
     }
 }

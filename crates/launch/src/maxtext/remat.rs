@@ -64,7 +64,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         }
         Some(name) => match Placed::named(name) {
             Some(placed) => apply(fields, &placed),
-            None => fields.remark(RemarkKind::NotModelled, POLICY, "recompute is open"),
+            None => fields.remark(RemarkKind::NotModelled, POLICY, "recompute stays unset"),
         },
     }
 }
@@ -87,7 +87,7 @@ fn custom(fields: &mut Fields<'_>) -> Option<Placed> {
         Some("remat") if !is_input => None,
         None => is_input.then_some(Memory::Device),
         Some(_) => {
-            fields.remark(RemarkKind::NotModelled, name, "not a place of a tensor: recompute is open");
+            fields.remark(RemarkKind::NotModelled, name, "not a place of a tensor: recompute stays unset");
             is_known = false;
             None
         }

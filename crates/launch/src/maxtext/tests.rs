@@ -91,7 +91,7 @@ fn a_custom_policy_places_each_tensor() {
             "open",
             None,
         ),
-        ("query_proj=hbm", "open", "open", Some("recompute is open")),
+        ("query_proj=hbm", "open", "open", Some("recompute stays unset")),
         // A part of the projections is kept.
         (
             "query_proj=device out_proj=device",
@@ -100,7 +100,7 @@ fn a_custom_policy_places_each_tensor() {
             Some("only a part of them"),
         ),
         // A layer's input cannot be rematerialised.
-        ("decoder_layer_input=remat", "open", "open", Some("recompute is open")),
+        ("decoder_layer_input=remat", "open", "open", Some("recompute stays unset")),
     ] {
         let launch = read_with(places);
         assert_eq!(value(&launch, "plan.recompute").trim_matches('"'), recompute, "{places}");
@@ -122,7 +122,7 @@ fn named_policies_are_those_of_maxtext() {
         ("save_out_proj", "full", Some("recomputed")),
         ("minimal_offloaded", "selective:core_attention,norm,activation", Some("on the device")),
         ("qkv_proj_offloaded", "selective:core_attention,norm,mlp,moe", Some("on the device")),
-        ("everything", "open", Some("recompute is open")),
+        ("everything", "open", Some("recompute stays unset")),
     ] {
         // Places of tensors have an effect with `custom` alone.
         let launch = read(&format!(
@@ -149,7 +149,7 @@ fn contradictions_are_refused_where_they_stand() {
         ),
         (
             ("ici_tensor_parallelism: 2", "ici_tensor_parallelism: 0"),
-            "expected -1 for the rest, or a number from 1, found 0",
+            "expected -1 for the rest, or a number of 1 or more, found 0",
         ),
         (("dtype: bfloat16\nw", "dtype: half\nw"), "expected `bfloat16` or `float32`, found `half`"),
         (("base_emb_dim: 4096", "base_emb_dim: wide"), "expected a whole number, found the text `wide`"),
@@ -172,7 +172,7 @@ fn a_scale_multiplies_dimensions_by_powers_of_two() {
     assert!(problems[0].to_string().contains("expected a power of two, found 3"), "{problems:?}");
     let alone = read("global_parameter_scale: 4\nper_device_batch_size: 1\nmax_target_length: 2048\n");
     assert_eq!(value(&alone, "model.hidden"), "open");
-    assert!(remarks(&alone, RemarkKind::Unresolved)[0].contains("so the model is open"));
+    assert!(remarks(&alone, RemarkKind::Unresolved)[0].contains("so the model is unknown"));
 }
 
 #[test]

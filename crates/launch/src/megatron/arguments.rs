@@ -412,7 +412,7 @@ fn take_words(
         if let Some(open) = open {
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let reason = why(open, choices, draft);
-                draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}; it is open"));
+                draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}; it stays unset"));
                 // A flag with one of several values: each is a separate argument.
                 let of = |words: &Vec<Word>| {
                     let values: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
@@ -425,13 +425,13 @@ fn take_words(
             continue;
         }
         let reason = match values.first() {
-            Some(value) if is_placeholder(value) => Some("is to be filled in"),
+            Some(value) if is_placeholder(value) => Some("is a placeholder"),
             // The shell takes `<TP>` as a redirection.
             None if flag.takes == Takes::One => Some("has no value"),
             _ => None,
         };
         if let Some(reason) = reason.filter(|_| flag.effect == Effect::Mapped) {
-            draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}, so it is open"));
+            draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}, so it stays unset"));
             let open = OpenArgument { source, line, why: reason.to_owned(), alternatives: Vec::new() };
             arguments.leave_open(flag.name, open);
             continue;

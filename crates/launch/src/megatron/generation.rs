@@ -92,7 +92,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
         f.remark(RemarkKind::Assumed, "moe_token_dispatcher_type", message);
     }
     let message = format!(
-        "was introduced in {}, so the software is inferred as `{stack}`; `--software` overrides it",
+        "introduced in {}: the software is inferred as `{stack}`; `--software` overrides it",
         flag.since
     );
     f.remark(RemarkKind::Assumed, flag.name, message);

@@ -22,7 +22,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         .or_else(|| f.arguments.is_on("is_hybrid_model").then_some("is_hybrid_model"));
     if let Some(field) = hybrid {
         let message =
-            "a hybrid model whose layers are not in this file, so the model is open: pass its config.json";
+            "a hybrid model whose layers are not in this file, so the model is unknown: pass its config.json";
         f.remark(RemarkKind::Unresolved, field, message);
         let (source, line) = f.arguments.origin(field);
         f.draft.leave_open("model.layers", &source, line, "the order of its layers is not in this file");
@@ -58,8 +58,8 @@ fn specification(f: &mut Filler<'_>) {
     let module = argument.values.first().map(String::as_str).unwrap_or_default();
     let is_own = module.starts_with("megatron.core.") || matches!(module, "local" | "None" | "");
     if !is_own {
-        let message = "builds layers in Python, which is not read: they are estimated by the other flags, so parts \
-            of their own are missing";
+        let message = "builds layers in Python, which is not read: they are estimated by the other flags, without parts \
+                       that only the code sets";
         f.remark(RemarkKind::NotModelled, "spec", message);
     }
 }

@@ -100,7 +100,7 @@ fn why_partial(arguments: &Arguments, says: &Stated) -> Option<String> {
         return Some("it does not set the number of layers (`--num-layers`)".to_owned());
     }
     let (_, open) = arguments.open().find(|(name, _)| DEGREES.contains(name))?;
-    Some(format!("`{}` is open: {}", open.source, open.why))
+    Some(format!("`{}` is not set: {}", open.source, open.why))
 }
 
 /// The keys with different values in some of the readings.

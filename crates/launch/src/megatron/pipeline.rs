@@ -85,8 +85,8 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     };
     let Some(layers) = layers else {
         if first.is_some() || last.is_some() {
-            let message = "the other stages depend on the model's layers, which are not in this file: the division is open, \
-                set `--layers-per-stage`";
+            let message = "the other stages depend on the model's layers, which are not in this file: \
+                           the division is unknown, pass `--layers-per-stage`";
             f.remark(RemarkKind::Unresolved, field, message);
         }
         return;

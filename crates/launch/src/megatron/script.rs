@@ -200,7 +200,7 @@ fn started(
     }
     if let Some((word, what)) = dialect::other(&launch.words) {
         let problem =
-            Problem::new(format!("`{}` {what}; it is not read as a causal language model", word.text));
+            Problem::new(format!("`{}` {what}: not supported as a causal language model", word.text));
         draft.problem(
             problem.hint("set model and layout with flags, as in `railwright estimate llama-3.1-8b --tp 8`"),
         );
@@ -220,7 +220,7 @@ fn started(
     if let Some(word) = launch.words.iter().find(|word| stranger::is_flag(&word.text))
         && dialect == dialect::Dialect::Megatron
     {
-        let why = "Megatron-LM has no such flag, so the program has arguments and defaults of its own";
+        let why = "Megatron-LM has no such flag, so the program has its own arguments and defaults";
         arguments.hide(&word.text, Some(word.line), why);
     }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
@@ -239,9 +239,8 @@ fn surroundings(script: &Script, draft: &mut Draft) {
         let list = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let more =
             if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
-        let message = format!(
-            "unset variables are read as empty, as in the shell: {list}{more}; set with `{first}=VALUE`"
-        );
+        let message =
+            format!("unset, read as empty as in the shell: {list}{more}; set them with `{first}=VALUE`");
         draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
     }
 }

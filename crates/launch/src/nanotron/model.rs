@@ -15,7 +15,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("{CONFIG}.{key}");
     let path = at("is_mamba_config");
     if fields.flag(&path) == Some(true) {
-        let problem = Problem::new("Mamba models of nanotron are not read")
+        let problem = Problem::new("Mamba models of nanotron are not supported")
             .hint("pass the model's config.json, as in `railwright estimate config.json --launch FILE`");
         return fields.problem(problem, &path);
     }

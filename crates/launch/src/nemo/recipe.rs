@@ -292,7 +292,7 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
     };
     let base = recipe.document.get("_target_").map(|entry| entry.data.plain()).unwrap_or_default();
     if let Some(line) = recipe.open_line("peft") {
-        let message = "is open: all parameters are trained unless `--optimizer lora` is set";
+        let message = "is unset: all parameters are trained unless `--optimizer lora` is set";
         draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
     } else if named(&recipe.name) || named(&base) {
         adapter::lora(draft, &format!("the recipe's name, {}", recipe.name), None);

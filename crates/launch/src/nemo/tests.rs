@@ -157,7 +157,7 @@ fn what_leads_out_of_the_file_is_reported() {
     let open = remarks(&launch, RemarkKind::Unresolved);
     assert!(
         open.iter().any(|o| o.contains(
-            "model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it is open: refers to another file"
+            "model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it stays unset: refers to another file"
         )),
         "{open:?}"
     );

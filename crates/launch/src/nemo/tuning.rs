@@ -1,7 +1,7 @@
 //! Fine-tuning in NeMo 1: adapters under `model.peft`, and the data set whose lengths and batches apply.
 //!
 //! Responsible for: LoRA by NeMo's names of modules, and the other methods, which are listed. Does not read the initial checkpoint of a
-//! file: the model is open.
+//! file: the model is unknown.
 
 use crate::adapter;
 use crate::document::{Data, Document, Entry};
@@ -132,7 +132,7 @@ fn data(document: &Document, draft: &mut Draft) {
     }
     if let Some(entry) = at("max_src_seq_length").or_else(|| at("max_tgt_seq_length")) {
         let (text, line) = source(entry);
-        let why = "source and target have lengths of their own, as an encoder and a decoder read them";
+        let why = "source and target have separate lengths, one for the encoder and one for the decoder";
         draft.leave_open("plan.sequence_length", &text, line, why);
         draft.remark(RemarkKind::NotModelled, &text, line, why);
         return;

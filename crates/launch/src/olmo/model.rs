@@ -148,7 +148,11 @@ fn vocabulary(fields: &mut Fields<'_>) -> Option<u64> {
 fn open(fields: &mut Fields<'_>, path: &str, why: &str) {
     let (source, line) = fields.source(path);
     fields.draft.leave_open("model.name", &source, line, why);
-    fields.remark(RemarkKind::Unresolved, path, format!("{why}, so the model is open: pass its config.json"));
+    fields.remark(
+        RemarkKind::Unresolved,
+        path,
+        format!("{why}, so the model is unknown: pass its config.json"),
+    );
 }
 
 #[cfg(test)]

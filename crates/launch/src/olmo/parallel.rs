@@ -45,7 +45,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
 fn open(fields: &mut Fields<'_>, key: &str, path: &str, why: &str) {
     let (source, line) = fields.source(path);
     fields.draft.leave_open(key, &source, line, why);
-    fields.remark(RemarkKind::Unresolved, path, format!("{why}, so it is open"));
+    fields.remark(RemarkKind::Unresolved, path, format!("{why}, so it stays unset"));
 }
 
 /// How ranks share a sequence, by the constructor: `.llama3(...)` gathers, `.zig_zag(...)` passes in a ring.
@@ -60,7 +60,7 @@ fn context(fields: &mut Fields<'_>) {
         Some("llama3") => ContextKind::AllGather,
         Some("zig_zag") => ContextKind::Ring,
         Some("ulysses") => ContextKind::Ulysses,
-        _ => return open(fields, "plan.context_kind", target, "its exchange is not known"),
+        _ => return open(fields, "plan.context_kind", target, "its communication is unknown"),
     };
     fields.set("plan.context_kind", &kind, target);
 }
@@ -106,20 +106,20 @@ fn data(fields: &mut Fields<'_>) {
                     let group = Some(ranks.saturating_mul(context));
                     fields.set(key, &Sharding { group, ..full }, &at);
                 }
-                None => open(fields, key, &at, "copies depend on context parallelism"),
+                None => open(fields, key, &at, "replicas depend on context parallelism"),
             }
         }
         (Some("hsdp"), _, Some((1, at))) => fields.set(key, &full, &at),
         (Some("hsdp"), _, Some((copies, at))) => {
             match (divided(fields, copies), fields.draft.spec().cluster.devices) {
                 (Some(group), _) => fields.set(key, &Sharding { group: Some(group), ..full }, &at),
-                (None, Some(_)) => open(fields, key, &at, "its copies do not divide the ranks"),
+                (None, Some(_)) => open(fields, key, &at, "its replicas do not divide the ranks"),
                 (None, None) => {
                     open(
                         fields,
                         key,
                         &at,
-                        "ranks / copies: pass `--sharding hsdp:N` with the ranks of a copy",
+                        "ranks / replicas: pass `--sharding hsdp:N` with the ranks of a replica",
                     );
                 }
             }
@@ -131,7 +131,7 @@ fn data(fields: &mut Fields<'_>) {
                     fields,
                     key,
                     &path,
-                    "one copy per node: pass `--sharding hsdp:N` with the ranks of a node",
+                    "one replica per node: pass `--sharding hsdp:N` with the ranks of a node",
                 );
             }
         },

@@ -63,7 +63,7 @@ pub(super) fn of(text: &str, file: &str) -> Result<Parts, Problem> {
         [first, ..] => {
             let names: Vec<&str> = whole.iter().map(|recipe| recipe.name.as_str()).collect();
             let message = format!("this file contains {} configurations: {}", names.len(), names.join(", "));
-            let hint = format!("keep one function, such as `{}`, in a file of its own", first.name);
+            let hint = format!("keep one function, such as `{}`, in a separate file", first.name);
             return Err(Problem::new(message).hint(hint).in_file(file));
         }
         [] => sections(&mut parts, &results, &top, builder.as_deref(), file)?,

@@ -79,7 +79,7 @@ fn rank(fields: &mut Fields<'_>, entries: &[Entry]) -> Option<(String, u64)> {
     };
     let rank = fields.document.get(&path).and_then(|entry| entry.data.count());
     if rank.is_none() {
-        open(fields, KEY, &path, "its value is no count");
+        open(fields, KEY, &path, "its value is not a count");
     }
     rank.map(|rank| (path, rank))
 }

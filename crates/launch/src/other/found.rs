@@ -32,7 +32,7 @@ pub(super) fn is_unknown(data: &Data) -> bool {
 pub(super) fn open(fields: &mut Fields<'_>, key: &str, path: &str, why: &str) {
     let (source, line) = fields.source(path);
     fields.draft.leave_open(key, &source, line, why);
-    fields.draft.remark(RemarkKind::Unresolved, &source, line, format!("{why}: `{key}` is open"));
+    fields.draft.remark(RemarkKind::Unresolved, &source, line, format!("{why}: `{key}` stays unset"));
 }
 
 /// The path of the only value of some names. Several values, and an unknown one, leave the key open.
@@ -61,7 +61,7 @@ pub(super) fn count(fields: &mut Fields<'_>, key: &str, list: &[&str]) -> Option
     let path = one(fields, key, list)?;
     let value = fields.document.get(&path).and_then(|entry| entry.data.count()).filter(|&count| count > 0);
     if value.is_none() {
-        open(fields, key, &path, "its value is no count");
+        open(fields, key, &path, "its value is not a count");
     }
     value.map(|count| (path, count))
 }

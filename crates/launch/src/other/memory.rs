@@ -22,7 +22,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         && let Some(Data::Text(name)) = fields.document.get(&path).map(|entry| entry.data.clone())
     {
         if is_decided {
-            fields.remark(RemarkKind::Ignored, &path, "the optimizer of adapters has little effect");
+            fields.remark(RemarkKind::Ignored, &path, "the optimizer states of adapters are small");
         } else {
             set_optimizer(fields, &path, &name.to_ascii_lowercase());
         }

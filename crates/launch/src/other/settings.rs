@@ -111,7 +111,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         match fields.document.get(&path).map(|entry| entry.data.plain()).as_deref() {
             Some("ulysses" | "a2a" | "ulysses_cp_algo") => fields.set(kind, &ContextKind::Ulysses, &path),
             Some("ring" | "p2p" | "megatron_cp_algo") => fields.set(kind, &ContextKind::Ring, &path),
-            _ => open(fields, kind, &path, "the exchange of a sequence's ranks is not known by this name"),
+            _ => open(fields, kind, &path, "unknown sequence-parallel method"),
         }
     }
     if let Some((path, _)) = count(fields, key, names::SEQUENCE).filter(|(_, ranks)| *ranks > 1) {

@@ -159,7 +159,7 @@ fn shards(fields: &mut Fields<'_>, plugin: &str) {
         _ => {
             let (source, line) = fields.source(path);
             let known = PLUGINS.join(", ");
-            let why = format!("this plugin is not known: known are {known}");
+            let why = format!("unknown plugin; known plugins: {known}");
             return fields.draft.leave_open(key, &source, line, &why);
         }
     };

@@ -89,7 +89,12 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         Some("nothing_saveable") => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
         Some(_) => {
             let (source, line) = fields.source(path);
-            fields.draft.leave_open("plan.recompute", &source, line, "this policy keeps some products");
+            fields.draft.leave_open(
+                "plan.recompute",
+                &source,
+                line,
+                "this policy keeps the outputs of some GEMMs",
+            );
         }
         None => {
             let why = "EasyLM recomputes every layer by default";
@@ -138,7 +143,7 @@ fn model(fields: &mut Fields<'_>) {
     ] {
         fields.set(key, value, path);
     }
-    fields.default("model.tied", &false, "EasyLM's Llama has a head of its own");
+    fields.default("model.tied", &false, "EasyLM's Llama has a separate head");
 }
 
 /// The axes `dp`, `fsdp` and `mp` of `mesh_dim`, by order or by name; -1 is the rest of the devices.
@@ -173,7 +178,7 @@ fn mesh(fields: &mut Fields<'_>) {
         (1, _) => fields.set("plan.sharding", &sharding(3, None), path),
         (_, Some(shards)) => fields.set("plan.sharding", &sharding(3, Some(shards)), path),
         _ => {
-            let why = "copies of the rest of the devices: pass `--sharding hsdp:N` with the ranks of a copy";
+            let why = "replicas over the other devices: pass `--sharding hsdp:N` with the ranks of a replica";
             fields.draft.leave_open("plan.sharding", &source, line, why);
         }
     }

@@ -20,7 +20,7 @@ const KNOWN: &[Known] = &[
     ("data.micro_bsz", Key("plan.micro_batch")),
     ("data.micro_num", Read),
     ("data.gradient_accumulation", Read),
-    ("data.rampup_batch_size", Lost(&[""], "the batch grows during the run: its last size is estimated")),
+    ("data.rampup_batch_size", Lost(&[""], "the batch grows during the run: the final size is used")),
     ("data.*", Ignored),
     ("model.hidden_size", Read),
     ("model.num_layers", Read),
@@ -49,7 +49,7 @@ const KNOWN: &[Known] = &[
     ("parallel.expert", Read),
     (
         "parallel.expert_weight.*",
-        Lost(&["1", "true", "wo", "layer"], "weights of experts divided further are not read"),
+        Lost(&["1", "true", "wo", "layer"], "further division of expert weights is not supported"),
     ),
     ("parallel.zero1.size", Read),
     ("parallel.zero1.fsdp", Read),
@@ -124,7 +124,7 @@ fn model(fields: &mut Fields<'_>) {
         for entry in &mut fields.document.entries {
             entry.taken |= entry.path.starts_with("model.");
         }
-        return open_model(fields, path, "models with experts are not read");
+        return open_model(fields, path, "models with experts are not supported");
     }
     let keys = [
         ("model.num_layers", "model.layers", None),
@@ -181,12 +181,12 @@ fn parallel(fields: &mut Fields<'_>) {
     let tensor = degree(fields, "parallel.tensor");
     let is_divided = weights.is_some() || tensor.as_ref().is_some_and(|(ranks, _)| *ranks > 1);
     if mode == "isp" && is_divided {
-        let why = "weights are gathered inside of groups, which has no counterpart";
+        let why = "weights are gathered inside groups, which has no equivalent";
         let (source, line) = fields.source(path);
         for key in ["plan.tensor_parallel", "plan.context_parallel", "plan.sharding"] {
             fields.draft.leave_open(key, &source, line, why);
         }
-        fields.remark(RemarkKind::Unresolved, path, format!("{why}, so the parallelism is open"));
+        fields.remark(RemarkKind::Unresolved, path, format!("{why}, so the parallelism stays unset"));
     } else if let Some((ranks, of)) = tensor {
         if let Ok(ranks) = u64::try_from(ranks) {
             fields.set("plan.tensor_parallel", &ranks.max(1), &of);

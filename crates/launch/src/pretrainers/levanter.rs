@@ -27,9 +27,9 @@ const KNOWN: &[Known] = &[
     ("model.gradient_checkpointing", Read),
     ("model.tie_word_embeddings", Read),
     ("model.use_bias", Read),
-    ("model.hybrid_norm", Lost(&["false"], "norms behind attention and MLP are not modelled")),
+    ("model.hybrid_norm", Lost(&["false"], "norms after attention and MLP are not modelled")),
     ("model.input_embedding_norm", Lost(&["false"], "the norm of the embedding is not modelled")),
-    ("model.upcast_attn", Lost(&["false"], "scores are estimated in the format of products")),
+    ("model.upcast_attn", Lost(&["false"], "scores are estimated in the format of GEMMs")),
     ("model.scale_attn_by_inverse_layer_idx", Ignored),
     ("model.initializer_range", Ignored),
     ("model.layer_norm_epsilon", Ignored),
@@ -116,12 +116,12 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     }
     if fields.document.has("lora") {
         let (source, line) = fields.source("lora.r");
-        fields.draft.leave_open("plan.optimizer", &source, line, "adapters of Levanter are not read");
+        fields.draft.leave_open("plan.optimizer", &source, line, "adapters of Levanter are not supported");
         fields.draft.remark(
             RemarkKind::Unresolved,
             &source,
             line,
-            "adapters are not read: pass `--optimizer lora`",
+            "adapters are not supported: pass `--optimizer lora`",
         );
     }
     fields.default("plan.vocabulary_multiple", &1_u64, "Levanter pads the vocabulary to shards alone");
@@ -164,7 +164,7 @@ fn model(fields: &mut Fields<'_>) {
         for path in paths.iter().filter(|path| path.starts_with("model.") && *path != "model.seq_len") {
             let _ = fields.take(path);
         }
-        return open_model(fields, path, "layers of this type are not read");
+        return open_model(fields, path, "layers of this type are not supported");
     };
     let [layers, hidden, heads, kv_heads, ffn, _] = *usual;
     let of = format!("Levanter's `{name}`");
@@ -258,7 +258,7 @@ fn parallel(fields: &mut Fields<'_>) {
         .into_iter()
         .find(|section| fields.document.has(section));
     if let Some(path) = copies.or(older) {
-        let why = "axes of the devices are not read";
+        let why = "device axes are not supported";
         let (source, line) = fields.source(path);
         fields.draft.leave_open("plan.sharding", &source, line, why);
         fields.draft.remark(RemarkKind::Unresolved, &source, line, format!("{why}: pass --sharding"));
@@ -300,12 +300,7 @@ fn precision(fields: &mut Fields<'_>) {
         }
         (Some(_), None) => {
             let (source, line) = fields.source(path);
-            fields.draft.leave_open(
-                "plan.precision.preset",
-                &source,
-                line,
-                "its formats have no counterpart",
-            );
+            fields.draft.leave_open("plan.precision.preset", &source, line, "its formats have no equivalent");
         }
         (None, None) => fields.default("plan.precision.preset", &PrecisionPreset::Fp32, "Levanter's default"),
     }
@@ -323,10 +318,10 @@ fn recompute(fields: &mut Fields<'_>) {
         Some(Data::Flag(true)) => fields.set("plan.recompute", &full, path),
         Some(Data::Text(text)) if text == "full" => fields.set("plan.recompute", &full, path),
         Some(_) => {
-            let why = "its policy has no counterpart";
+            let why = "its policy has no equivalent";
             let (source, line) = fields.source(path);
             fields.draft.leave_open("plan.recompute", &source, line, why);
-            fields.remark(RemarkKind::Unresolved, path, format!("{why}, so recompute is open"));
+            fields.remark(RemarkKind::Unresolved, path, format!("{why}, so recompute stays unset"));
         }
         None => fields.default("plan.recompute", &full, "Levanter recomputes every layer by default"),
     }

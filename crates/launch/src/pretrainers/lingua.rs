@@ -113,7 +113,7 @@ fn model(fields: &mut Fields<'_>) {
         for path in own.iter().filter(|path| path.starts_with("model.") || *path == "model_type") {
             let _ = fields.take(path);
         }
-        return open_model(fields, &path, "this app has layers of its own");
+        return open_model(fields, &path, "this app has its own layers");
     }
     let keys = [
         ("model.n_layers", "model.layers", Some(8)),
@@ -206,7 +206,7 @@ fn recompute(fields: &mut Fields<'_>) {
             fields.remark(
                 RemarkKind::Assumed,
                 path,
-                "outputs of products are kept, norms and activations recomputed",
+                "outputs of GEMMs are kept, norms and activations recomputed",
             );
         }
         Some(false) => fields.set("plan.recompute", &Recompute::None, path),

@@ -113,7 +113,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let mut fields = Fields::new(Format::Rl, file, text, document);
     for (path, value, spot, why) in open {
         if KNOWN.iter().any(|(name, meaning)| *name == path && *meaning == Read) {
-            let message = format!("cannot be resolved, so it is open: {why}");
+            let message = format!("cannot be resolved, so it stays unset: {why}");
             fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
         }
     }
@@ -171,7 +171,7 @@ fn layout(fields: &mut Fields<'_>) -> Option<Engine> {
         fields.set("plan.context_kind", &ContextKind::Ulysses, path);
     }
     if part.engine == Engine::Other {
-        let message = "this engine is not read: sharding, formats and recompute are open";
+        let message = "this engine is not supported: sharding, formats and recompute stay unset";
         fields.remark(RemarkKind::Unresolved, path, message);
     }
     Some(part.engine)
@@ -197,7 +197,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
     let pairs = fields.word(kind).filter(|word| matches!(word.as_str(), "rw" | "dpo"));
     if let Some(word) = &pairs {
         let message = format!(
-            "`{word}` trains on pairs: samples of a batch are open, and a reward's head and references are not modelled"
+            "`{word}` trains on pairs: the batch size stays unset, and a reward's head and references are not modelled"
         );
         fields.remark(RemarkKind::NotModelled, kind, message);
         let (source, line) = fields.source(path);
@@ -212,7 +212,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
         if let Some(updates) = updates.filter(|&n| n > 0 && all.is_multiple_of(n)) {
             fields.set("plan.global_batch", &(all / updates), path);
         } else {
-            let message = "the updates of a batch (`ppo_n_minibatches`) are not set, or do not divide it: the batch is open";
+            let message = "the updates of a batch (`ppo_n_minibatches`) are not set, or do not divide it: the batch stays unset";
             fields.remark(RemarkKind::Unresolved, path, message);
         }
     }
@@ -231,7 +231,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
             fields.remark(RemarkKind::Assumed, tokens_path, message);
         }
         (Some(_), None) => {
-            let message = "samples are packed up to a number of tokens, so the micro-batch is open";
+            let message = "samples are packed up to a number of tokens, so the micro-batch stays unset";
             fields.remark(RemarkKind::Unresolved, tokens_path, message);
         }
         (None, _) => {
@@ -251,7 +251,7 @@ fn format(fields: &mut Fields<'_>) -> Option<DataType> {
         Some("float16") => (DataType::Fp16, PrecisionPreset::Fp16),
         Some("float32") => (DataType::Fp32, PrecisionPreset::Fp32),
         _ => {
-            fields.remark(RemarkKind::Unresolved, path, "unknown format, so it is open");
+            fields.remark(RemarkKind::Unresolved, path, "unknown format, so it stays unset");
             return None;
         }
     };
@@ -275,7 +275,7 @@ fn optimizer(fields: &mut Fields<'_>) {
             let message = "its compensation buffer is not modelled: a lower bound of memory";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
-        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown optimizer, so it is open"),
+        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown optimizer, so it stays unset"),
     }
     let path = "actor.optimizer.offload";
     if fields.flag(path) == Some(true) {
@@ -338,7 +338,7 @@ fn megatron(fields: &mut Fields<'_>) {
             fields.remark(
                 RemarkKind::Unresolved,
                 path,
-                "recompute of single modules is not read: it is open",
+                "recompute of single modules is not supported: it stays unset",
             );
         }
     }

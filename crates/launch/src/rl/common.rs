@@ -54,7 +54,7 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
             fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
         }
         Some("selective") => {
-            let message = "recompute of single modules is not read from these overrides: it is open";
+            let message = "recompute of single modules is not supported in these overrides: it stays unset";
             fields.remark(RemarkKind::Unresolved, &granularity, message);
         }
         _ => {}
@@ -92,8 +92,7 @@ pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
     let stages = fields.draft.spec().plan.pipeline_parallel;
     let chunks = fields.draft.spec().plan.virtual_stages.unwrap_or(1);
     let (Some(layers), Some(stages)) = (layers, stages) else {
-        let message =
-            "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+        let message = "the other stages depend on the model's layers: the division is unknown, pass `--layers-per-stage`";
         return fields.remark(RemarkKind::Unresolved, path, message);
     };
     if let Some(list) = at_the_ends(layers, stages, chunks, first, last) {
@@ -121,7 +120,7 @@ fn accounted(fields: &mut Fields<'_>, engine: &str) {
     let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
     let (Some(layers), Some(chunks)) = (layers, chunks.filter(|&chunks| chunks > 1)) else {
         let message =
-            "the stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+            "the stages depend on the model's layers: the division is unknown, pass `--layers-per-stage`";
         return fields.remark(RemarkKind::Unresolved, &path, message);
     };
     let (all, each) = (layers + first + last, (layers + first + last) / chunks);

@@ -49,7 +49,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.dtensor_cfg._v2", Ignored),
     (
         "policy.dtensor_cfg.dp_replicate_size",
-        Lost(&["1"], "copies of the shards are not read: estimated as sharded over all ranks"),
+        Lost(&["1"], "replicas of the shards are not supported: estimated as sharded over all ranks"),
     ),
     ("policy.dtensor_cfg.lora_cfg.*", Ignored),
     ("policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep", Read),
@@ -113,7 +113,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
     if fields.take("defaults").is_some()
         && let Some(why) = missing
     {
-        let message = format!("is another file with defaults for this one, and {why}: they are open");
+        let message = format!("is another file with defaults for this one, and {why}: they stay unset");
         fields.remark(RemarkKind::Unresolved, "defaults", message);
     }
     if fields.document.has("distillation") {
@@ -141,7 +141,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
         Some("bfloat16" | "bf16") => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),
         Some("float16" | "fp16") => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
         Some("float32" | "fp32") => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
-        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it is open"),
+        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it stays unset"),
         None => {}
     }
     let dtensor = fields.flag("policy.dtensor_cfg.enabled");
@@ -160,7 +160,8 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
                 let why = "the file does not select `dtensor_cfg` or `megatron_cfg`";
                 fields.draft.leave_open(key, "policy", None, why);
             }
-            let message = "the file does not select `dtensor_cfg` or `megatron_cfg`: parallel sizes are open";
+            let message =
+                "the file does not select `dtensor_cfg` or `megatron_cfg`: parallel sizes stay unset";
             fields.draft.remark(RemarkKind::Unresolved, "policy", None, message);
         }
     }
@@ -199,10 +200,10 @@ fn training_devices(fields: &mut Fields<'_>) {
         _ => None,
     };
     let Some((nodes, per_node)) = training else {
-        let why = "generation has GPUs of its own, whose number is not set";
+        let why = "generation uses separate GPUs, whose number is not set";
         fields.draft.leave_open("cluster.devices", &source, line, why);
         let message =
-            "generation has GPUs of its own, whose number is not set: the number that trains is open";
+            "generation uses separate GPUs, whose number is not set: the number of training GPUs is unknown";
         return fields.draft.remark(RemarkKind::Unresolved, &source, line, message);
     };
     let source = if nodes > 1 { at("resources.num_nodes") } else { at("resources.gpus_per_node") };
@@ -249,7 +250,7 @@ fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
     let is_selective = fields.word(&granularity).as_deref() == Some("selective");
     match fields.flag(&path) {
         Some(true) if is_selective => {
-            let message = "recompute of single modules is not read from this file: it is open";
+            let message = "recompute of single modules is not supported in this file: it stays unset";
             fields.remark(RemarkKind::Unresolved, &granularity, message);
         }
         Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),
@@ -268,7 +269,7 @@ fn tensors(fields: &mut Fields<'_>) {
     degrees(fields, "dtensor_cfg", &names);
     let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
     fields.set("plan.sharding", &sharding, "policy.dtensor_cfg.enabled");
-    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP does not support pipeline parallelism");
     fields.default("plan.software", &"torchtitan-2024-eager".to_owned(), "FSDP 2 under NeMo-RL, eager");
     dispatch(fields, "policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep");
     let path = "policy.dtensor_cfg.cpu_offload";

@@ -174,7 +174,7 @@ fn layout(fields: &mut Fields<'_>, is_later: bool) {
                 &ContextKind::Ring,
                 "ring attention is prime-rl's default",
             ),
-            Some(_) => fields.remark(RemarkKind::Unresolved, &path, "unknown style, so it is open"),
+            Some(_) => fields.remark(RemarkKind::Unresolved, &path, "unknown style, so it stays unset"),
         }
     }
     let path = at("dp_replicate");
@@ -197,7 +197,7 @@ fn layout(fields: &mut Fields<'_>, is_later: bool) {
             fields.set("plan.sharding", &sharding, &path);
         }
         Some((path, _)) => {
-            let why = "copies of shards over the remaining ranks, whose number is not in this file";
+            let why = "replicas of shards over the remaining ranks, whose number is not in this file";
             let (source, line) = fields.source(&path);
             fields.draft.leave_open("plan.sharding", &source, line, why);
         }
@@ -256,7 +256,7 @@ fn formats(fields: &mut Fields<'_>, is_later: bool) {
         None => {}
         Some("fp8") => fields.set("plan.precision.compute", &DataType::Fp8, &path),
         Some("mxfp8") => fields.set("plan.precision.compute", &DataType::Mxfp8, &path),
-        Some(_) => fields.remark(RemarkKind::Unresolved, &path, "unknown format, so it is open"),
+        Some(_) => fields.remark(RemarkKind::Unresolved, &path, "unknown format, so it stays unset"),
     }
     let path = at("fp8");
     if fields.flag(&path) == Some(true) {
@@ -306,7 +306,8 @@ fn recompute(fields: &mut Fields<'_>, is_later: bool) {
             fields.set(key, &Recompute::Selective { modules, layers: None }, &source);
         }
         (Some(true), ..) => {
-            let message = "recompute of every N-th layer, or of these targets, is not read: it is open";
+            let message =
+                "recompute of every N-th layer, or of these targets, is not supported: it stays unset";
             fields.remark(RemarkKind::Unresolved, &source, message);
         }
         (None, ..) => {}
@@ -360,7 +361,9 @@ fn optimizer(fields: &mut Fields<'_>) {
         Some("adamw") => fields.set(key, &Optimizer::Adam, path),
         Some("muon") => fields.set(key, &Optimizer::Muon, path),
         Some("sgd") => fields.set(key, &Optimizer::Sgd, path),
-        Some(_) => fields.remark(RemarkKind::Unresolved, path, "this optimizer is not modelled: it is open"),
+        Some(_) => {
+            fields.remark(RemarkKind::Unresolved, path, "this optimizer is not modelled: it stays unset")
+        }
     }
 }
 

@@ -116,7 +116,7 @@ fn parse(script: &Script) -> Option<Started> {
 fn parallel(fields: &mut Fields<'_>) {
     let why = "RL2 divides nothing by default";
     fields.default("plan.tensor_parallel", &1_u64, why);
-    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP does not support pipeline parallelism");
     fields.default("plan.context_parallel", &1_u64, why);
     if fields.draft.spec().plan.context_parallel.is_some_and(|ranks| ranks > 1) {
         // `ring_flash_attn.llama3_flash_attn_varlen`
@@ -137,7 +137,7 @@ fn parallel(fields: &mut Fields<'_>) {
                 Some(_) => fields.set(key, &Sharding { group, ..full }, path),
                 None => {
                     let (source, line) = fields.source(path);
-                    fields.draft.leave_open(key, &source, line, "copies depend on the devices");
+                    fields.draft.leave_open(key, &source, line, "replicas depend on the devices");
                 }
             }
         }

@@ -228,7 +228,7 @@ fn fsdp(fields: &mut Fields<'_>, is_engine: bool, engine: Option<&str>) {
         None => fields.default("plan.sharding", &sharding, "verl uses full sharding by default"),
     }
     fields.default("plan.tensor_parallel", &1_u64, "FSDP does not shard layers");
-    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP does not support pipeline parallelism");
     let path =
         if is_engine { "engine.ulysses_sequence_parallel_size" } else { "ulysses_sequence_parallel_size" };
     if let Some(context) = fields.count(path).filter(|&n| n > 0) {

@@ -180,7 +180,7 @@ fn gpus_of_generation_do_not_train() {
     check(&single, &[("cluster.devices", "6")]);
     let open = text.replace("      resources:\n        num_nodes: 4\n        gpus_per_node: 8\n", "");
     let launch = check(&open, &[("cluster.devices", "open")]);
-    assert!(remarks_text(&launch).contains("the number that trains is open"));
+    assert!(remarks_text(&launch).contains("the number of training GPUs is unknown"));
     let graphs = |keys: &str, expected: &str| {
         let text = text.replace(
             "    enabled: true\n    activation",

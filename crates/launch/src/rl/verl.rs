@@ -90,7 +90,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
             && (fields.document.has("actor_rollout_ref.actor.megatron")
                 || configuration(fields).is_some_and(|name| name == OWN[1])));
     if fields.is_auto(&actor("strategy")) {
-        let message = "determines how the actor is sharded: parallel sizes and sharding are open";
+        let message = "determines how the actor is sharded: parallel sizes and sharding stay unset";
         fields.remark(RemarkKind::Unresolved, &actor("strategy"), message);
     } else if is_megatron {
         megatron(fields);
@@ -243,7 +243,7 @@ fn batch(fields: &mut Fields<'_>) {
                 fields.remark(RemarkKind::Assumed, TOKENS, message);
             }
             _ => {
-                let message = "samples are packed up to a number of tokens, so the micro-batch is open";
+                let message = "samples are packed up to a number of tokens, so the micro-batch stays unset";
                 fields.remark(RemarkKind::Unresolved, DYNAMIC, message);
                 let (source, line) = fields.source(DYNAMIC);
                 fields.draft.leave_open(
@@ -349,14 +349,14 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         sharding.group = u64::try_from(group).ok().filter(|&group| group > 0);
         fields.set("plan.sharding", &sharding, &size);
     } else if fields.is_auto(&size) {
-        fields.remark(RemarkKind::Unresolved, &size, "determines the shard group size: sharding is open");
+        fields.remark(RemarkKind::Unresolved, &size, "determines the shard group size: sharding is unset");
     } else if strategy.is_some() {
         fields.set("plan.sharding", &sharding, path);
     } else {
         fields.default("plan.sharding", &sharding, "verl uses full sharding by default");
     }
     fields.default("plan.tensor_parallel", &1_u64, "FSDP does not shard layers");
-    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP does not support pipeline parallelism");
     let path = "actor_rollout_ref.actor.ulysses_sequence_parallel_size";
     if let Some(context) = fields.count(path).filter(|&n| n > 0) {
         fields.set("plan.context_parallel", &context, path);

@@ -224,7 +224,7 @@ impl Walker<'_> {
             Ok((path, text)) => {
                 let asked = name.text.trim_start_matches("./");
                 if asked.starts_with('/') && !std::path::Path::new(&path).ends_with(asked) {
-                    let why = format!("it is not here: {path} of this repository is read instead");
+                    let why = format!("not in this folder; `{path}` of this repository is read instead");
                     self.open(line, format!("source {asked}"), why);
                 }
                 let base = self.script.sources.add(&path, &text);

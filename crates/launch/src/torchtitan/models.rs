@@ -59,7 +59,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         (None, Some(registered)) => ("model.config_name", registered.clone()),
         (None, None) => {
             if name.is_some() {
-                let message = "the flavour is not set, so the model is open";
+                let message = "the flavour is not set, so the model is unknown";
                 fields.remark(RemarkKind::Unresolved, "model.name", message);
             }
             return;
@@ -74,7 +74,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         None => fields.remark(
             RemarkKind::Unresolved,
             path,
-            "the dimensions of this flavour are in the code of torchtitan, so the model is open: set it, or \
+            "the dimensions of this flavour are in the code of torchtitan, so the model is unknown: set it, or \
              pass its config.json",
         ),
     }

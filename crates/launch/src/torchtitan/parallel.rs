@@ -78,7 +78,8 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
         },
         n if n > 0 => u64::try_from(n).ok(),
         n => {
-            let problem = Problem::new(format!("expected -1 for the rest, or a number from 1, found {n}"));
+            let problem =
+                Problem::new(format!("expected -1 for the rest, or a number of 1 or more, found {n}"));
             return fields.problem(problem, SHARD);
         }
     };
@@ -203,7 +204,9 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
         local = in_sequences(fields, local_source, tokens, sequence);
     }
     let local = match local {
-        Some(0) => return fields.problem(Problem::new("expected a number from 1, found 0"), local_source),
+        Some(0) => {
+            return fields.problem(Problem::new("expected a number of 1 or more, found 0"), local_source);
+        }
         Some(local) => Some(local),
         None if is_whole => Some(8),
         None => None,

@@ -81,7 +81,7 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
     }
     let Some(layers) = models::layers(fields) else {
         if several || per_stage.is_some() {
-            let message = "layers per stage depend on the model, which is open: virtual stages are open";
+            let message = "layers per stage depend on the model, which is unknown: virtual stages stay unset";
             fields.remark(RemarkKind::Unresolved, if several { SCHEDULE } else { PER_STAGE }, message);
         }
         return;
@@ -98,7 +98,7 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
     }
     let effective = layers.saturating_add(first_less).saturating_add(last_less);
     let chunks = match per_stage {
-        Some(0) => return fields.problem(Problem::new("expected a number from 1, found 0"), PER_STAGE),
+        Some(0) => return fields.problem(Problem::new("expected a number of 1 or more, found 0"), PER_STAGE),
         Some(each) => effective.div_ceil(each),
         None => stages.saturating_mul(if several { 2 } else { 1 }),
     };

@@ -60,7 +60,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             && own.contains('.')
             && knows(&own.replace('-', "_"))
         {
-            let why = "has no value in this file, so it is open".to_owned();
+            let why = "has no value in this file, so it stays unset".to_owned();
             open.push((format!("--{own} {}", pair[1].text), pair[1].line, why));
         }
     }
@@ -74,7 +74,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     let mut is_whole = false;
     match context.open(&path, file) {
         _ if path == "auto" => {
-            let why = "its path has no value in this file, so its settings are open".to_owned();
+            let why = "its path has no value in this file, so its settings stay unset".to_owned();
             open.push(("--job.config_file".to_owned(), command.line, why));
         }
         Ok((name, text)) => {
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             is_whole = true;
         }
         Err(why) => {
-            let why = format!("its settings are open: {why}; pass it with `--launch`");
+            let why = format!("its settings stay unset: {why}; pass it with `--launch`");
             open.push((format!("--job.config_file {path}"), command.line, why));
         }
     }

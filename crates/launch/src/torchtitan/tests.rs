@@ -128,7 +128,7 @@ fn contradictions_are_refused_where_they_stand() {
         ),
         (
             "[parallelism]\ndata_parallel_shard_degree = 0\n",
-            "f:7:30 `parallelism.data_parallel_shard_degree`: expected -1 for the rest, or a number from 1, found 0",
+            "f:7:30 `parallelism.data_parallel_shard_degree`: expected -1 for the rest, or a number of 1 or more, found 0",
         ),
         (
             "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_schedule = \"1F2B\"\n",
@@ -148,10 +148,10 @@ fn contradictions_are_refused_where_they_stand() {
         ),
         (
             "[activation_checkpoint]\nselective_ac_option = \"0\"\n",
-            "expected `op` or a number from 1, found `0`",
+            "expected `op` or a number of 1 or more, found `0`",
         ),
         ("dtype = \"int8\"\n", "expected `bfloat16` or `float32`, found `int8`"),
-        ("local_batch_size = 0\n", "expected a number from 1, found 0"),
+        ("local_batch_size = 0\n", "expected a number of 1 or more, found 0"),
     ] {
         let problems = refused(&with(lines));
         assert!(problems.contains(expected), "{problems}\n{expected}");

@@ -54,7 +54,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
             fields.draft.remark(RemarkKind::Assumed, &source, Some(at), message);
         }
         Start::Several(at) => {
-            let message = "an example in a comment: the number of devices is open";
+            let message = "an example in a comment: the number of devices is unknown";
             fields.draft.remark(RemarkKind::Unresolved, &line(at), Some(at), message);
         }
         Start::Open => {}
@@ -99,8 +99,7 @@ fn mesh(fields: &mut Fields<'_>, start: Start) {
             sharding.group = Some(shard.saturating_mul(context));
         }
     } else if replicate > 1 {
-        let message = "several copies, each over the remaining ranks: pass `--sharding hsdp:N` with the ranks \
-            per copy";
+        let message = "several replicas, each over the remaining ranks: pass `--sharding hsdp:N` with the ranks per replica";
         fields.remark(RemarkKind::Unresolved, "data_parallel_replicate_dim", message);
     }
     if !matches!(start, Start::One(_)) {

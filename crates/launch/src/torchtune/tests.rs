@@ -85,7 +85,7 @@ fn full_fine_tuning_on_a_mesh_is_read() {
         ],
     );
     let open = remarks(&launch, RemarkKind::Unresolved);
-    assert!(open.contains("the number of devices is open"), "{open}");
+    assert!(open.contains("the number of devices is unknown"), "{open}");
     let left_out = remarks(&launch, RemarkKind::NotModelled);
     for expected in ["custom_sharded_layers", "optimizer_in_bwd"] {
         assert!(left_out.contains(expected), "{expected}: {left_out}");
@@ -141,7 +141,7 @@ fn nothing_is_priced_as_something_else() {
         "torchtune.models.llama3_2_vision.lora_llama3_2_vision_11b",
     );
     assert_eq!(value(&other, "model.name"), "open");
-    assert!(remarks(&other, RemarkKind::Unresolved).contains("the model is open"));
+    assert!(remarks(&other, RemarkKind::Unresolved).contains("the model is unknown"));
 }
 
 #[test]

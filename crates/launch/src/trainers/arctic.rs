@@ -30,7 +30,7 @@ const KNOWN: &[Known] = &[
     ("model.disable_activation_checkpoint", Read),
     (
         "model.type",
-        Lost(&["hf", "random-weight-hf", "liger", "random-weight-liger"], "a model of its own is not read"),
+        Lost(&["hf", "random-weight-hf", "liger", "random-weight-liger"], "a custom model is not supported"),
     ),
     ("model.peft_config.*", Ignored),
     ("model.*", Ignored),
@@ -111,7 +111,8 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     optimizer(&mut fields);
     let path = "type";
     if fields.word(path).is_some_and(|kind| !PLAIN.contains(&kind.as_str())) {
-        let message = "second models and losses of its own are not modelled: estimated as plain training, a lower bound";
+        let message =
+            "second models and custom losses are not modelled: estimated as plain training, a lower bound";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
     unpadded(&mut fields);
@@ -137,7 +138,7 @@ fn activations(fields: &mut Fields<'_>) {
 fn optimizer(fields: &mut Fields<'_>) {
     if fields.document.has("model.peft_config") {
         let (source, line) = fields.source("model.peft_config");
-        let why = "adapters of ArcticTraining are not read";
+        let why = "adapters of ArcticTraining are not supported";
         fields.draft.leave_open("plan.optimizer", &source, line, why);
         return fields.draft.remark(
             RemarkKind::Unresolved,

@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let open = document::interpolate(&mut document);
     let mut fields = Fields::new(Format::HfTrainer, file, text, document);
     for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::matters(path)) {
-        let message = format!("cannot be resolved, so it is open: {why}");
+        let message = format!("cannot be resolved, so it stays unset: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
     }
     let other = ["flow_matching", "dllm", "dflash", "vae"].into_iter().find(|key| fields.document.has(key));

@@ -156,7 +156,7 @@ fn trained(fields: &mut Fields<'_>) {
         Some(_) => {
             let why = "a part of the parameters is trained, which is not modelled";
             fields.draft.leave_open("plan.optimizer", &source, line, why);
-            fields.remark(RemarkKind::Unresolved, path, format!("{why}: `plan.optimizer` is open"));
+            fields.remark(RemarkKind::Unresolved, path, format!("{why}: `plan.optimizer` stays unset"));
         }
         None => {}
     }

@@ -54,7 +54,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     } else if name == "mpt_causal_lm" {
         mpt(fields);
     } else if !name.is_empty() {
-        let message = "the dimensions of this model are not supported, so the model is open";
+        let message = "the dimensions of this model are not supported, so the model is unknown";
         fields.remark(RemarkKind::Unresolved, "model.name", message);
     }
     if fields.document.has("model.peft_config") {
@@ -125,7 +125,7 @@ fn mpt(fields: &mut Fields<'_>) {
 pub(super) fn batch(fields: &mut Fields<'_>) {
     let path = "device_train_microbatch_size";
     if fields.is_auto(path) {
-        let message = "the trainer determines what fits, so the micro-batch is open";
+        let message = "the trainer determines what fits, so the micro-batch stays unset";
         fields.remark(RemarkKind::Unresolved, path, message);
     }
     if let Some(micro) = fields.number(path).filter(|&micro| micro > 0.0) {

@@ -85,7 +85,7 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
         }
         [_, ..] => {
             let message = format!("this program has {} calls of `{class}`", arguments.len());
-            return Err(Problem::new(message).hint("keep one of them in a file of its own").in_file(file));
+            return Err(Problem::new(message).hint("keep one of them in a separate file").in_file(file));
         }
     };
     let mut keys = Keys::default();
@@ -141,12 +141,12 @@ fn model(found: &[Recipe], keys: &mut Keys) {
         models.any(|other| name_of(other).map(|entry| entry.data) != name.as_ref().map(|e| e.data.clone()));
     match name {
         Some(_) if differs => {
-            let why = "several models are loaded, so the trained one is open".to_owned();
+            let why = "several models are loaded, so the trained one is unknown".to_owned();
             keys.unknown.push(("from_pretrained(...)".to_owned(), line(model), why));
         }
         Some(name) => add("model_name_or_path", &name, &mut keys.document),
         None => {
-            let why = "the model's name is computed, so it is open".to_owned();
+            let why = "the model's name is computed, so the model is unknown".to_owned();
             keys.unknown.push(("from_pretrained(...)".to_owned(), line(model), why));
         }
     }
@@ -182,10 +182,10 @@ fn take(object: &Recipe, name: &dyn Fn(&str) -> Option<String>, keys: &mut Keys)
         let Some(name) = name(path).filter(|name| !keys.document.has(name)) else { continue };
         if matches!(name.as_str(), "bf16" | "fp16") {
             put(&mut keys.document, COMPUTED.0, Data::Text(COMPUTED.1.to_owned()), line);
-            keys.unknown.push((name, line, format!("{why}, so the format is open")));
+            keys.unknown.push((name, line, format!("{why}, so the format stays unset")));
         } else if keys::is_known(&name) {
             put(&mut keys.document, &name, Data::Text("auto".to_owned()), line);
-            keys.unknown.push((name, line, format!("{why}, so it is open")));
+            keys.unknown.push((name, line, format!("{why}, so it stays unset")));
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn has_own_model(fields: &mut Fields<'_>) -> bool {
     }
     if has_size {
         let (source, line) = fields.source("model_config.n_layer");
-        let message = "the dimensions of `model_config` are not read: pass the model with `--model`";
+        let message = "the dimensions of `model_config` are not supported: pass the model with `--model`";
         fields.draft.remark(RemarkKind::Unresolved, &source, line, message);
         fields.draft.leave_open("model.name", &source, line, "the file describes its model itself");
         fields.take("model_name_or_path");
@@ -57,7 +57,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
             fields.default("plan.recompute", &recompute, why);
         }
         None => {
-            let message = "sharding and recompute depend on the number of devices: both are open";
+            let message = "sharding and recompute depend on the number of devices: both stay unset";
             fields.draft.remark(RemarkKind::Unresolved, "devices", None, message);
             for key in ["plan.sharding", "plan.recompute"] {
                 fields.draft.leave_open(key, "devices", None, "depends on the number of devices");

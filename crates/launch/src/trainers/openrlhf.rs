@@ -63,7 +63,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
             fields.set("plan.sharding", &sharding, path);
         }
         None if fields.document.get(path).is_some() => {
-            fields.remark(RemarkKind::Unresolved, path, "determines sharding, which is open");
+            fields.remark(RemarkKind::Unresolved, path, "determines sharding, which stays unset");
         }
         None if is_fsdp => {}
         None => {

@@ -65,7 +65,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         return deepspeed::read(fields, "");
     }
     if fields.is_auto(path) {
-        return fields.remark(RemarkKind::Unresolved, path, "determines sharding, which is open");
+        return fields.remark(RemarkKind::Unresolved, path, "determines sharding, which stays unset");
     }
     if let Some(word) = fields.word(path) {
         return named(fields, path, &word);
@@ -124,9 +124,9 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         fsdp::parallelism(fields);
     }
     if dialect == Dialect::Transformers && !is_trainer(fields) {
-        let message = "this script has a training loop of its own: sharding is open, pass `--sharding`";
+        let message = "this script has its own training loop: sharding stays unset: pass `--sharding`";
         fields.draft.remark(RemarkKind::Unresolved, "plan.sharding", None, message);
-        fields.draft.leave_open("plan.sharding", "", None, "the script has a training loop of its own");
+        fields.draft.leave_open("plan.sharding", "", None, "the script has its own training loop");
         return software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
@@ -164,7 +164,7 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
         rest.chars().next()?.to_digit(10).filter(|&stage| stage <= 3)
     });
     let Some(stage) = stage else {
-        let message = "is another file: pass it with `--launch`; sharding is open";
+        let message = "is another file: pass it with `--launch`; sharding stays unset";
         fields.remark(RemarkKind::Unresolved, path, message);
         let (source, line) = fields.source(path);
         fields.draft.leave_open("plan.sharding", &source, line, "it is set in another file");
@@ -205,7 +205,7 @@ pub(super) fn of_own_loop(fields: &mut Fields<'_>) {
             fields.set(key, &ranks, path);
         } else {
             let (source, line) = fields.source(path);
-            fields.draft.leave_open(key, &source, line, "its value is no count");
+            fields.draft.leave_open(key, &source, line, "its value is not a count");
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn rewards(fields: &mut Fields<'_>, dialect: Dialect) {
     // Under ms-swift both make room for generation, and are back before the update.
     for path in ["offload_model", "offload_optimizer"] {
         if dialect == Dialect::Swift && fields.document.has("rlhf_type") && fields.flag(path) == Some(true) {
-            let message = "moves to the host while samples are generated: the copies are not modelled";
+            let message = "moves to the host while samples are generated: the transfers are not modelled";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }

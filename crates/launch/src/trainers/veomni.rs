@@ -88,7 +88,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let mut fields = Fields::new(Format::HfTrainer, file, text, document);
     let path = "data.data_type";
     if fields.word(path).as_deref() == Some("diffusion") {
-        let message = "diffusion models are not read: the data alone determines the tokens of a sample";
+        let message = "diffusion models are not supported: the data alone determines the tokens of a sample";
         fields.problem(Problem::new(message).hint("pass the model and `--sequence-length`"), path);
         return fields.finish();
     }

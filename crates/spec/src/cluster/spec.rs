@@ -60,7 +60,7 @@ section! {
         /// Host memory bandwidth per device.
         host_memory_bandwidth: BytesPerSecond = "host.memory_bandwidth", "from the preset or the typical system, else 40 GB/s";
         /// Node power without accelerators, per device.
-        host_power: Watts = "host.power", "from the preset or the typical system, else a third of the accelerator's";
+        host_power: Watts = "host.power", "from the preset or the typical system, else a third of the accelerator's power limit";
         /// Power usage effectiveness (PUE): facility power over machine power.
         power_usage_effectiveness: f64 = "power_usage_effectiveness", "1.25";
         /// Source of the cluster's figures.
@@ -105,14 +105,14 @@ fn read_tier(text: &str) -> Result<Tier, Problem> {
         return Err(wrong("there are more than four parts"));
     }
     let devices = devices.parse::<u64>().ok().filter(|n| *n > 0);
-    let devices = devices.ok_or_else(|| wrong("the number of devices is not a whole number from 1"))?;
+    let devices = devices.ok_or_else(|| wrong("the number of devices is not a whole number of 1 or more"))?;
     let oversubscription = match parts.get(2) {
         None => 1.0,
         Some(text) => text
             .parse::<f64>()
             .ok()
             .filter(|x| (1.0..=1e4).contains(x))
-            .ok_or_else(|| wrong("the oversubscription is not a number from 1"))?,
+            .ok_or_else(|| wrong("the oversubscription is not a number of 1 or more"))?,
     };
     let latency = match parts.get(3) {
         None => Seconds::from_micros(1.0),

@@ -55,7 +55,10 @@ choice!(RecomputeModule {
 fn positive(text: &str, kind: Kind, whole: &str) -> Result<u64, Problem> {
     match text.trim().parse::<u64>() {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err(wrong(kind, &Value::Text(whole.to_owned())).hint("the part after `:` is a number from 1")),
+        _ => {
+            Err(wrong(kind, &Value::Text(whole.to_owned()))
+                .hint("the part after `:` is a number of 1 or more"))
+        }
     }
 }
 

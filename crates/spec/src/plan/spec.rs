@@ -36,7 +36,7 @@ section! {
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
         /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack, or `whole`.
-        segment: Segment = "segment", "whole domains if they divide the GPUs, else the largest number of whole nodes that does";
+        segment: Segment = "segment", "whole domains if the GPU count is a multiple of them, else the largest such number of whole nodes";
         /// Order of parallel dimensions in the rank layout, innermost first.
         rank_order: RankOrder = "rank_order", "tp-cp-ep-dp-pp";
         /// Micro-batch size in sequences, per replica.
@@ -76,9 +76,9 @@ section! {
         /// Number format of the frozen weights under LoRA adapters: `parameters`, or `nf4` for matrices in four bits (QLoRA).
         frozen_weights: FrozenWeights = "frozen_weights", "parameters";
         /// Activation checkpointing policy.
-        recompute: Recompute = "recompute", "none, or what a plan needs to fit";
+        recompute: Recompute = "recompute", "none, or as much as the plan needs to fit";
         /// Activation checkpointing per stage: one entry each, such as `full:3 core_attention+mlp:4 offload:0.5`.
-        stage_recompute: Vec<StageRecompute> = "stage_recompute", "the policy of recompute on all stages";
+        stage_recompute: Vec<StageRecompute> = "stage_recompute", "`recompute` on all stages";
         /// Share of optimizer states offloaded to and updated on the host, 0 to 1.
         offload_optimizer: f64 = "offload.optimizer", "0";
         /// Share of activations offloaded to host memory, 0 to 1.
@@ -104,10 +104,10 @@ section! {
         /// Attention kernel.
         attention_kernel: AttentionKernel = "attention_kernel", "auto";
         /// Framework version, an identifier of the catalogue.
-        software: String = "software", "torchtitan-2025 for FSDP without TP and PP; else megatron-core-2026-06 from Blackwell on, megatron-core-2025 before";
+        software: String = "software", "torchtitan-2025 for FSDP without TP and PP; else megatron-core-2026-06 on Blackwell and newer, megatron-core-2025 on older GPUs";
         /// Enable dropout.
         dropout: bool = "dropout", "set by the software: false since 2022";
-        /// Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces it, 1.5 with an auxiliary loss.
+        /// Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
         expert_imbalance: f64 = "expert_imbalance", "1.25 for mixtures of experts, 1.04 if a bias balances them; 1 for dense models and with expert_capacity";
         /// Expert capacity factor: maximum tokens per expert relative to the mean.
         expert_capacity: f64 = "expert_capacity", "no limit";

@@ -134,7 +134,7 @@ impl StageRecompute {
                 None => None,
                 Some(number) => Some(number.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
                     Problem::new(format!("`{part}` counts no layers"))
-                        .hint("the part after `:` is a number of layers from 1, as in `full:3`")
+                        .hint("the part after `:` is a number of layers, 1 or more, as in `full:3`")
                 })?),
             };
             if stage.segments.last().is_some_and(|last| last.layers().is_none()) {

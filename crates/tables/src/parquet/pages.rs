@@ -32,7 +32,7 @@ pub(crate) fn check(bytes: &[u8], about: &ParquetMetaData) -> Result<(), Parquet
             let chunk = start
                 .checked_add(length)
                 .and_then(|end| bytes.get(start..end))
-                .ok_or_else(|| lies("it is outside of the file"))?;
+                .ok_or_else(|| lies("it is outside the file"))?;
             let (mut at, mut values) = (0, 0_u64);
             while at < chunk.len() && values < rows {
                 let mut thrift = Thrift { bytes: chunk, at };

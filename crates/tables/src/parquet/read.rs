@@ -159,10 +159,6 @@ impl Table {
     }
 
     fn all(&self, name: &str, levels: &[i16]) -> Result<(), Problem> {
-        if levels.is_empty() {
-            Ok(())
-        } else {
-            Err(self.wrong(name, "may be empty, where a value is needed"))
-        }
+        if levels.is_empty() { Ok(()) } else { Err(self.wrong(name, "may be null, but a value is required")) }
     }
 }

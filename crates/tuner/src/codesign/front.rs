@@ -210,7 +210,7 @@ pub fn answer(
     if !unpriced_domains.is_empty() {
         let list = unpriced_domains.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "larger scale-up domains ({list}) cost more than included: their prices are not published; set a scale-up price per device for each size"
+            "the extra cost of larger scale-up domains ({list}) is not included, because no price is published; set a scale-up price per device for each size"
         );
         warnings.push(Warning::new("network-scale-up-unpriced", message));
     }

@@ -235,7 +235,7 @@ fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> 
         for &rank in group {
             if rank >= devices {
                 let message =
-                    format!("rank {rank} does not exist: the network has {devices} devices, from 0");
+                    format!("rank {rank} does not exist: the network has {devices} devices, counted from 0");
                 return refused(message, "--ranks");
             }
             if !seen.insert(rank) {

@@ -163,7 +163,7 @@ fn no_full() -> Problem {
 /// Parses `4`, `1,2,4`, `2..8`, `..8`, `2..`.
 fn counts(text: &str) -> Result<Counts, Problem> {
     let expected = || {
-        Problem::new(format!("expected whole numbers from 1, found `{}`", shorten(text)))
+        Problem::new(format!("expected whole numbers of 1 or more, found `{}`", shorten(text)))
             .hint("use a number, a list (`1,2,4`) or a range (`2..8`)")
     };
     let number = |part: &str| part.trim().parse::<u64>().ok().filter(|n| (1..=10_000_000).contains(n));

@@ -150,11 +150,11 @@ const WIDE: &[DataType] = &[DataType::Fp32, DataType::Tf32];
 /// The formats of a width, and the identifier and title of their peak.
 fn formats(data_type: DataType) -> (&'static [DataType], &'static str, &'static str) {
     match data_type {
-        DataType::Bf16 | DataType::Fp16 => (SIXTEEN, "cluster.peak.bf16", "matrix peak, 16 bits"),
-        DataType::Fp8 | DataType::Mxfp8 => (EIGHT, "cluster.peak.fp8", "matrix peak, 8 bits"),
-        DataType::Nvfp4 => (FOUR, "cluster.peak.fp4", "matrix peak, 4 bits"),
-        DataType::Int8 => (INTEGER, "peak.int8", "matrix peak, 8-bit integers"),
-        DataType::Fp32 | DataType::Tf32 => (WIDE, "peak.fp32", "matrix peak, 32 bits"),
+        DataType::Bf16 | DataType::Fp16 => (SIXTEEN, "cluster.peak.bf16", "peak FLOP/s, 16-bit"),
+        DataType::Fp8 | DataType::Mxfp8 => (EIGHT, "cluster.peak.fp8", "peak FLOP/s, 8-bit"),
+        DataType::Nvfp4 => (FOUR, "cluster.peak.fp4", "peak FLOP/s, 4-bit"),
+        DataType::Int8 => (INTEGER, "peak.int8", "peak FLOP/s, int8"),
+        DataType::Fp32 | DataType::Tf32 => (WIDE, "peak.fp32", "peak FLOP/s, 32-bit"),
     }
 }
 

@@ -211,7 +211,7 @@ fn set_nodes(spec: &mut RunSpec, baseline: &Baseline<'_>, amount: &Amount) -> Re
         Amount::Times(factor) => before * factor,
     };
     if !(1.0..=1e9).contains(&nodes) || nodes.fract() != 0.0 {
-        return Err(Problem::new(format!("`nodes`: expected a whole number from 1, found {nodes}"))
+        return Err(Problem::new(format!("`nodes`: expected a whole number of 1 or more, found {nodes}"))
             .in_file("--change"));
     }
     spec.set(&format!("cluster.devices={}", (nodes as u64).saturating_mul(per_node)))

@@ -117,7 +117,9 @@ fn slow(word: &str) -> Option<Result<Target, Problem>> {
     }
     if let Some((_, what)) = SLOW.iter().find(|(name, _)| *name == word) {
         if *what == Slow::Stage {
-            return Some(Err(Problem::new("`slow.stage` lacks the stage").hint("use `slow.stage.0=0.9`")));
+            return Some(Err(
+                Problem::new("`slow.stage` needs a stage number").hint("use `slow.stage.0=0.9`")
+            ));
         }
         return Some(Ok(Target::Slow { what: *what, index: None }));
     }

@@ -43,7 +43,7 @@ fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<War
         list.push(Warning::new(
             "calibration-extrapolated",
             format!(
-                "{} of {} GEMMs of a layer are outside of the work measured by the calibration `{}` ({} to \
+                "{} of {} GEMMs of a layer are outside the work measured by the calibration `{}` ({} to \
                  {}), up to {}: the nearest rate is used",
                 outside.len(),
                 work.len(),

@@ -118,9 +118,9 @@ impl Balance {
                 Column::words("division"),
                 Column::prose("layers"),
                 Column::numbers("step"),
-                Column::numbers("mean idle"),
+                Column::numbers("mean idle").expendable(1),
                 Column::numbers("slowest vs. mean"),
-                Column::numbers("memory, GiB").expendable(1),
+                Column::numbers("memory, GiB"),
                 Column::numbers("probability").expendable(2),
                 Column::words("fits"),
             ],
@@ -135,7 +135,7 @@ impl Balance {
 
     fn table(&self, document: &mut Document, title: &str, before: &Division, best: Option<&Division>) {
         document.heading_with(title, "time of one micro-batch, share of idle time, memory in GiB");
-        let holds = |row: &StageRow| match (row.embedding, row.head) {
+        let also = |row: &StageRow| match (row.embedding, row.head) {
             (true, true) => "embedding, head",
             (true, false) => "embedding",
             (false, true) => "head",
@@ -144,7 +144,7 @@ impl Balance {
         let rows = before.stages.iter().enumerate().map(|(stage, old)| {
             let new = best.and_then(|best| best.stages.get(stage));
             let mut cells =
-                vec![Cell::number(old.stage.to_string(), old.stage as f64), Cell::from(holds(old))];
+                vec![Cell::number(old.stage.to_string(), old.stage as f64), Cell::from(also(old))];
             for row in [Some(old), new].into_iter().flatten() {
                 cells.push(human::counts(&row.layers).into());
                 cells.push(Cell::number(human::seconds(row.time), row.time.get()));
@@ -158,8 +158,9 @@ impl Balance {
             }
             cells
         });
-        let mut columns = vec![Column::numbers("stage"), Column::words("holds").expendable(3)];
-        columns.extend([Column::numbers("layers"), Column::numbers("time"), Column::numbers("idle")]);
+        let mut columns = vec![Column::numbers("stage"), Column::words("also").expendable(4)];
+        let [layers, time, idle] = ["layers", "time", "idle"].map(Column::numbers);
+        columns.extend([layers, time, idle.expendable(3)]);
         if best.is_some() {
             columns.extend(["best: layers", "best: time", "best: idle"].map(Column::numbers));
         }
@@ -167,7 +168,7 @@ impl Balance {
         let before = if best.is_some() { "memory before" } else { "memory" };
         columns.push(Column::numbers(before).expendable(2));
         if best.is_some() {
-            columns.push(Column::numbers("best: memory").expendable(1));
+            columns.push(Column::numbers("best: memory"));
         }
         if best.is_some() && self.with_recompute {
             columns.push(Column::prose("recomputes"));

@@ -51,14 +51,14 @@ impl Answer for Shown {
 /// Every constant with its evidence.
 pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
     if calibration.is_empty() {
-        document.heading_with("Figures", "none: the defaults are kept");
+        document.heading_with("fitted constants", "none: the defaults are kept");
         return;
     }
-    document.heading_with("Figures", "rate: modelled over measured time");
+    document.heading_with("fitted constants", "rate: modelled over measured time");
     let columns = vec![
-        Column::words("figure"),
+        Column::words("constant"),
         Column::words("measured").expendable(2),
-        Column::words("value"),
+        Column::prose("value"),
         Column::numbers("samples"),
         Column::numbers("spread").expendable(4),
         Column::numbers("+/-").expendable(5),

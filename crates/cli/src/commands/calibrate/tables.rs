@@ -41,10 +41,10 @@ impl Answer for Calibrated {
         let against = if self.fitted {
             "weighted by time, on the data of the fit".to_owned()
         } else {
-            format!("weighted by time; after: with {}, fitted to {}", self.calibration.file, self.sources())
+            format!("time-weighted; \"after\" uses {}, fitted to {}", self.calibration.file, self.sources())
         };
-        lines(&mut document, "Operators and collectives", &against, &self.lines);
-        lines(&mut document, "Held out", "errors on measurements that were not fitted", &self.held_out);
+        lines(&mut document, "operators and collectives", &against, &self.lines);
+        lines(&mut document, "held out", "errors on measurements that were not fitted", &self.held_out);
         steps(&mut document, &self.steps);
         super::shown::figures(&mut document, &self.calibration);
         let bullets: Vec<Cell> = self
@@ -54,7 +54,7 @@ impl Answer for Calibrated {
             .chain(self.remarks.iter().map(|r| Cell::new(r.clone(), Tone::Faint)))
             .collect();
         if !bullets.is_empty() {
-            document.heading("Remarks");
+            document.heading("remarks");
             document.blocks.push(crate::printer::document::Block::Bullets(bullets));
         }
         document.next_step("`railwright estimate --calibration FILE` applies a calibration to a run");
@@ -187,7 +187,7 @@ fn steps(document: &mut Document, steps: &[StepLine]) {
     if steps.is_empty() {
         return;
     }
-    document.heading_with("The step", "mean over ranks and steps, compared with the predicted run");
+    document.heading_with("step", "mean over ranks and steps, compared with the predicted run");
     let columns = vec![
         Column::words("part"),
         Column::numbers("measured"),

@@ -258,12 +258,12 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     let columns = vec![
         Column::words("kind"),
         Column::words("operation"),
-        Column::numbers("ranks").expendable(1),
-        Column::numbers("bytes").expendable(3),
+        Column::numbers("ranks").expendable(2),
+        Column::numbers("bytes").expendable(1),
         Column::numbers("calls").expendable(5),
         Column::numbers("time"),
         Column::numbers("exposed"),
-        Column::numbers("bus").expendable(2),
+        Column::numbers("bus").expendable(4),
     ];
     let rows = rows.into_iter().map(|row| {
         vec![

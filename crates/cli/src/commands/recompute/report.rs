@@ -132,13 +132,13 @@ impl Recompute {
             Some(("none", &answer.none)),
             Some(("full, all layers", &answer.full)),
             answer.given.as_ref().map(|v| ("as given", v)),
-            answer.uniform.as_ref().map(|v| ("best on all stages, by flags", v)),
+            answer.uniform.as_ref().map(|v| ("best uniform, as flags", v)),
             answer
                 .uniform_any
                 .as_ref()
                 .filter(|any| answer.uniform.as_ref() != Some(any))
-                .map(|v| ("best on all stages, any policy", v)),
-            answer.best.as_ref().map(|v| ("best", v)),
+                .map(|v| ("best uniform", v)),
+            answer.best.as_ref().map(|v| ("best per stage", v)),
         ];
         let row = |(name, v): (&str, &Variant)| {
             let fits = if v.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) };

@@ -11,6 +11,7 @@ use railwright_answers::Searched;
 use railwright_answers::{Nothing, Remedied, Shown, WhyNotAnswer};
 use railwright_calculator::estimate::Interval;
 use railwright_spec::human;
+use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
@@ -68,10 +69,8 @@ impl Answer for Answered {
         if let Some(best) = self.shown.first() {
             if !best.ranked.warnings.is_empty() {
                 document.heading("warnings for the best layout");
-                let bullets =
-                    best.ranked.warnings.iter().map(|warning| {
-                        Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Plain)
-                    });
+                let bullet = |warning: &Warning| Cell::from(format!("{} [{}]", warning.message, warning.id));
+                let bullets = best.ranked.warnings.iter().map(bullet);
                 document.blocks.push(Block::Bullets(bullets.collect()));
             }
             document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
@@ -115,25 +114,22 @@ impl Answered {
         document.heading_with(
             "measure next",
             format!(
-                "10 steps of a layout narrow the 90% interval; its upper end is {:.2} times its lower end now; pass the times to `railwright calibrate --run FILE`",
+                "10 measured steps of a layout narrow the 90% interval (upper / lower end: now {:.2}); pass the times to `railwright calibrate --run FILE`",
                 first.width_now
             ),
         );
         let bullets = self.measure_next.iter().map(|measure| {
-            Cell::new(
-                format!(
-                    "layout {} would narrow it to {:.2} times: pass --step \"{}=SECONDS\"",
-                    measure.rank, measure.width_afterwards, measure.layout
-                ),
-                Tone::Plain,
-            )
+            Cell::from(format!(
+                "layout {} would narrow it to a ratio of {:.2}: pass --step \"{}=SECONDS\"",
+                measure.rank, measure.width_afterwards, measure.layout
+            ))
         });
         document.blocks.push(Block::Bullets(bullets.collect()));
     }
 
     fn head(&self, document: &mut Document) {
         let counters = &self.counters;
-        let searched = counted_as(counters.enumerated, "strategy", "strategies");
+        let searched = format!("a space of {}", counted_as(counters.enumerated, "layout", "layouts"));
         let fitting = format!("with a fit probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
             let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };
@@ -151,7 +147,7 @@ impl Answered {
                 counted_as(found, "layout", "layouts")
             };
             let text = format!(
-                " on the Pareto front of {} and {}, of {searched}, {fitting}",
+                " on the Pareto front of {} and {} in {searched}, {fitting}",
                 objective(first),
                 objective(second)
             );
@@ -168,7 +164,7 @@ impl Answered {
         );
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
         document.spans(vec![Cell::new(time, Tone::Good), text.into()]);
-        document.paragraph(format!("best by {} of {searched}, {fitting}", objective(self.objective)));
+        document.paragraph(format!("best by {} in {searched}, {fitting}", objective(self.objective)));
         self.ties(document);
     }
 

@@ -95,7 +95,7 @@ pub(super) fn find(path: &[String], caller: Caller) -> Result<&'static Command, 
     }
     if command.get_subcommands().next().is_some() || path.is_empty() {
         let names: Vec<&str> = asked(command, caller).map(Command::get_name).collect();
-        let problem = Problem::new(format!("`{}` needs another word", path.join("/")));
+        let problem = Problem::new(format!("`{}` requires a subcommand", path.join("/")));
         return Err(Reply::Unknown(problem.hint(format!("use one of {}", names.join(", ")))));
     }
     Ok(command)

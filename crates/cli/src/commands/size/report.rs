@@ -250,8 +250,8 @@ impl Answered {
         }
         document.paragraph(Cell::new(
             format!(
-                "efficiency: per-GPU throughput vs. the smallest cluster; added: of the GPUs added to the next smaller size of the upper hull \
-                 of throughput ({}), efficient from {worth} on (--worth); $/day saved: relative to the same size",
+                "efficiency: per-GPU throughput vs. the smallest cluster. added: throughput per added GPU since the next smaller efficient \
+                 size ({}); {worth} or more counts as efficient (--worth). $/day saved: vs. the same size",
                 self.hull()
             ),
             Tone::Faint,
@@ -309,9 +309,7 @@ impl Answered {
         let at = format!("{} GPUs of {}", human::whole(row.devices), self.machine(row));
         let worth = human::percent(self.sized.goal.worth);
         if stop.is_reached {
-            format!(
-                "scaling is efficient up to {at}, along the upper hull of throughput: beyond it, marginal efficiency is below {worth}"
-            )
+            format!("scaling is efficient up to {at}; beyond it, marginal efficiency is below {worth}")
         } else {
             format!("scaling is still efficient at {at} (largest size tried)")
         }

@@ -249,11 +249,11 @@ impl Tuned {
             columns.push(Column::numbers("measured"));
             columns.push(Column::numbers("expected").expendable(1));
         } else {
-            columns.push(Column::numbers("90% interval").expendable(1));
+            columns.push(Column::numbers("90% interval").expendable(3));
         }
-        columns.push(Column::numbers("memory").expendable(3));
+        columns.push(Column::numbers("memory").expendable(2));
         columns.push(Column::words("fits"));
-        columns.push(Column::words("file").expendable(2));
+        columns.push(Column::words("file").expendable(1));
         let rows = std::iter::once(&self.own).chain(&self.rows).map(|row| self.cells(row, is_measured));
         Table { columns, rows: rows.collect() }
     }
@@ -295,7 +295,7 @@ impl Tuned {
 
     fn gain(&self, change: f64) -> Cell {
         let is_tie = change.abs() < self.band();
-        let text = format!("{:+.1}%{}", change * 100.0, if is_tie { " ~" } else { "" });
+        let text = format!("{:+.1}%{}", change * 100.0, if is_tie { ", tie" } else { "" });
         let tone = match change {
             _ if is_tie => Tone::Plain,
             change if change < 0.0 => Tone::Good,
@@ -354,11 +354,11 @@ impl Tuned {
                 "no other layout is predicted to be faster than the current one".to_owned()
             }
             None if faster.change.abs() < self.band() => format!(
-                "layout {rank} is predicted to take {:.1}% less time, within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
+                "layout {rank} is predicted to shorten the step by {:.1}%, within the model error between two layouts (±{band:.0}%, 68% level): benchmark it",
                 -faster.change * 100.0
             ),
             None => format!(
-                "layout {rank} is predicted to take {:.1}% less time (two layouts differ by the prediction ±{band:.0}% in 68% of measured pairs)",
+                "layout {rank} is predicted to shorten the step by {:.1}% (model error between two layouts: ±{band:.0}%, 68% level)",
                 -faster.change * 100.0
             ),
         };

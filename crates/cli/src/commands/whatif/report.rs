@@ -271,7 +271,7 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "expected error of this ratio: {} median, {} in nine of ten ({} held-out pairs that differ only in the {})",
+                "expected error of this ratio: median {}, 90th percentile {} ({} held-out pairs that differ only in the {})",
                 human::percent(evidence.median),
                 human::percent(evidence.ninth),
                 human::whole(u64::from(evidence.pairs)),

@@ -84,8 +84,7 @@ pub(super) fn environment(words: &[Word], draft: &mut Draft) {
         }
         let source = format!("{name} = {value}");
         if name == QAT {
-            let message =
-                "rounding of weights to 4 bits before products is not modelled: a lower bound of time";
+            let message = "rounding of weights to 4 bits before GEMMs is not modelled: a lower bound of time";
             draft.remark(RemarkKind::NotModelled, &source, line, message);
         } else if effects::named(&name) && !name.starts_with("NVTE_FP8") {
             let message = "a variable whose name indicates an effect on time or memory: not read";

@@ -94,7 +94,7 @@ fn sharding(fields: &mut Fields<'_>) {
                 sharding.group = Some((replicas / copies).saturating_mul(context));
             }
             _ => {
-                let message = "copies of shards need the number of ranks: set it as in `--sharding hsdp:8`";
+                let message = "replicas of shards need the number of ranks: set it as in `--sharding hsdp:8`";
                 fields.remark(RemarkKind::Unresolved, copies_path, message);
                 return fields.draft.leave_open(
                     "plan.sharding",
@@ -123,7 +123,7 @@ fn recompute(fields: &mut Fields<'_>) {
             fields.set("plan.recompute", &Recompute::Selective { modules, layers: None }, path);
         }
         Some("false") => fields.set("plan.recompute", &Recompute::None, path),
-        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown, so recompute is open"),
+        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown, so recompute stays unset"),
         None => fields.default(
             "plan.recompute",
             &Recompute::None,
@@ -166,7 +166,7 @@ fn pipeline(fields: &mut Fields<'_>) {
         Some(_) => None,
     };
     let Some((schedule, several)) = known else {
-        let message = "this schedule is not modelled, so the schedule is open";
+        let message = "this schedule is not modelled, so it stays unset";
         fields.draft.leave_open("plan.schedule", &schedule_path, None, "not modelled");
         return fields.remark(RemarkKind::NotModelled, &schedule_path, message);
     };
@@ -182,7 +182,7 @@ fn pipeline(fields: &mut Fields<'_>) {
             }
         }
         (true, ..) => {
-            let message = "the stages of a rank depend on the model's layers, so their number is open";
+            let message = "the stages of a rank depend on the model's layers, so their number is unknown";
             fields.remark(RemarkKind::Unresolved, &per_stage_path, message);
             fields.draft.leave_open("plan.virtual_stages", &per_stage_path, None, "depends on the layers");
         }

@@ -28,7 +28,7 @@ pub(super) fn sharding(fields: &mut Fields<'_>) {
                 (None, _) => fields.set(key, &full, path),
                 (Some(_), Some(_)) => fields.set(key, &Sharding { group: ranks, ..full }, "mp_shard_size"),
                 (Some(_), None) => {
-                    let why = "the ranks of a copy depend on the number of devices";
+                    let why = "the ranks of a replica depend on the number of devices";
                     fields.draft.leave_open(key, &source, line, why);
                     fields.remark(RemarkKind::Unresolved, "mp_replicate_size", why);
                 }
@@ -56,7 +56,7 @@ pub(super) fn sharding(fields: &mut Fields<'_>) {
             } else {
                 let why = "the stage is in DeepSpeed's file, which is not here";
                 fields.draft.leave_open(key, &source, line, why);
-                fields.remark(RemarkKind::Unresolved, path, format!("{why}: `{key}` is open"));
+                fields.remark(RemarkKind::Unresolved, path, format!("{why}: `{key}` stays unset"));
             }
             let _ = fields.take("deepspeed");
             software(fields, "deepspeed-2024", "DeepSpeed");
@@ -64,7 +64,7 @@ pub(super) fn sharding(fields: &mut Fields<'_>) {
         Some(_) => {
             let why = "this kind of distribution is not known";
             fields.draft.leave_open(key, &source, line, why);
-            fields.remark(RemarkKind::Unresolved, path, format!("{why}: `{key}` is open"));
+            fields.remark(RemarkKind::Unresolved, path, format!("{why}: `{key}` stays unset"));
         }
         None => {
             fields.default(key, &Sharding::zero(0), "replicas, as no `dist_config` is given");
@@ -88,9 +88,9 @@ pub(super) fn context(fields: &mut Fields<'_>) {
         ),
         Some(_) => {
             let (source, line) = fields.source(path);
-            let why = "this exchange is not known";
+            let why = "its communication is unknown";
             fields.draft.leave_open("plan.context_kind", &source, line, why);
-            fields.remark(RemarkKind::Unresolved, path, format!("{why}: `plan.context_kind` is open"));
+            fields.remark(RemarkKind::Unresolved, path, format!("{why}: `plan.context_kind` stays unset"));
         }
     }
 }

@@ -93,7 +93,7 @@ fn files_of_deepspeed_and_accelerate_are_opened() {
     check_in(&deepspeed("ds.json"), FILES, &sharded);
     check_in(&deepspeed("plain.json"), FILES, &[("plan.sharding", "\"none\"")]);
     let launch = check_in(&deepspeed("absent.json"), FILES, &[("plan.sharding", "open")]);
-    assert!(remarks(&launch, RemarkKind::Unresolved).contains("sharding is open"));
+    assert!(remarks(&launch, RemarkKind::Unresolved).contains("sharding stays unset"));
     let accelerate = |file: &str| {
         let launched = ALPACA.replace(
             "torchrun --nproc_per_node=$N --nnodes=2",

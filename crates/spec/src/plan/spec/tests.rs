@@ -175,7 +175,7 @@ fn printed_defaults_are_what_plans_get() {
             literal += 1;
             continue;
         }
-        // `none, or what a plan needs to fit`: the first is that of a plan that fits.
+        // `none, or as much as the plan needs to fit`: the first is that of a plan that fits.
         let value = if key.default.starts_with("none, or ") { "none" } else { key.default };
         let is_literal = !value.contains([' ', ';', '/']);
         // Without parallel sizes the program chooses them; without an entry nothing is written.

@@ -57,7 +57,7 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
     };
     let rows = shown.iter().filter_map(|&s| estimate.stages.get(s)).map(|stage| {
         let also: Vec<&str> =
-            [(stage.embedding, "embedding"), (stage.head, "head"), (stage.critical, "slowest")]
+            [(stage.embedding, "embedding"), (stage.head, "head"), (stage.critical, "critical")]
                 .into_iter()
                 .filter_map(|(is, name)| is.then_some(name))
                 .collect();
