@@ -180,6 +180,23 @@ impl Groups {
         self.groups.get(id.0 as usize)
     }
 
+    /// By rank: index of its pipeline group, and its stage there. A pair of a pipeline's stages is a group of its own, as for a shared
+    /// embedding: the largest group counts, and the first of several.
+    pub fn stages(&self) -> BTreeMap<u32, (usize, u32)> {
+        let is_pipeline = |group: &(usize, &Group)| group.1.dimension.dimension == Dimension::Pipeline;
+        let mut pipelines: Vec<(usize, &Group)> =
+            self.groups.iter().enumerate().filter(is_pipeline).collect();
+        pipelines.sort_by_key(|(at, group)| (std::cmp::Reverse(group.size), *at));
+        let mut stages = BTreeMap::new();
+        for (pipeline, group) in pipelines {
+            let ranks = group.ranks.as_ref().map(RankSet::ranks).unwrap_or_default();
+            for (&rank, stage) in ranks.iter().zip(0_u32..) {
+                stages.entry(rank).or_insert((pipeline, stage));
+            }
+        }
+        stages
+    }
+
     /// Group of a member's local number; `None` if unknown.
     pub fn id(&self, member: usize, local: u32) -> Option<GroupId> {
         *self.of.get(member)?.get(local as usize)?

@@ -21,7 +21,7 @@ use super::replay::{Unrecorded, replay};
 use super::replays::Replays;
 use super::report::{Culprit, StragglerReport};
 use super::slow_steps;
-use super::stages::{near, slow_stages};
+use super::stages::{by_stage, near, slow_stages};
 use super::steps;
 use super::verdict::{Doubts, Kind, Named, Verdict, unnamed};
 use crate::Job;
@@ -126,8 +126,9 @@ fn judge(
     let excess: Vec<i64> =
         (0..job.members.len()).map(|member| at_most(&stretches, member, windows)).collect();
     let (mut slow, links, apart) = slow_groups(job, joined, &with_opening);
-    let stages = slow_stages((job, names), joined, &chains, occupancies, windows);
-    let near = near(&stages, joined, occupancies, windows);
+    let all_stages = by_stage(joined, occupancies, windows);
+    let stages = slow_stages((job, names), &all_stages, &chains, occupancies, windows);
+    let near = near(&stages, &all_stages);
     let evident = beyond(&stretches);
     let mending = Mending {
         chains: &chains,

@@ -19,7 +19,6 @@ use crate::windows::Windows;
 use in_steps::{InSteps, steps_of};
 pub(super) use placement::Apart;
 use placement::Placement;
-use railwright_step::Dimension;
 use std::collections::BTreeMap;
 pub use typical::SlowGroup;
 use typical::{Found, THAN_ONE, Transfer, Typical, usual};
@@ -51,20 +50,8 @@ impl SlowLink {
 /// Key for the comparison of transfers: dimension or stage boundary, operation, size in bytes.
 type Kind = (String, Option<Operation>, u64);
 
-/// By rank: index of its pipeline, and its stage there.
-pub(super) fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
-    let mut stages = BTreeMap::new();
-    for (pipeline, group) in joined.groups.groups.iter().enumerate() {
-        let ranks = group.ranks.as_ref().filter(|_| group.dimension.dimension == Dimension::Pipeline);
-        for (stage, &rank) in ranks.iter().flat_map(|ranks| ranks.ranks()).enumerate() {
-            stages.entry(rank).or_insert((pipeline, stage));
-        }
-    }
-    stages
-}
-
 /// Label of the stage boundary that a channel's messages cross, the same for both directions. `None` if a rank's stage is unknown.
-fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> Option<String> {
+fn boundary(stages: &BTreeMap<u32, (usize, u32)>, (from, to): (u32, u32)) -> Option<String> {
     let ((own, from), (other, to)) = (*stages.get(&from)?, *stages.get(&to)?);
     (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
 }
@@ -81,7 +68,7 @@ pub(super) fn slow_groups(
     windows: &Windows,
 ) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
     let matching = &joined.matching;
-    let stages = stages(joined);
+    let stages = joined.groups.stages();
     // Both directions of messages between two ranks are one link: communicators by pair of ranks.
     let mut pairs: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     let mut labels: Vec<Option<(String, u32)>> = Vec::with_capacity(matching.communicators.len());

@@ -5,7 +5,6 @@
 //! over all steps. A rank without peers is compared with itself in other steps. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
-use super::links::stages;
 use super::repeats::joined_by_step;
 use super::replicas::{self, Class};
 use super::stretch::{Stretch, joined_at, of_member};
@@ -155,7 +154,7 @@ impl Stretches {
     /// Compares the members of a collective without ranks of the same program.
     fn compare_members(&mut self, joined: &Joined) {
         // Stages of a pipeline have different work between the same communications.
-        let stages = stages(joined);
+        let stages = joined.groups.stages();
         let stage = |member: u32| {
             let rank = joined.clocks.clocks.get(member as usize)?.rank;
             stages.get(&rank).map(|(_, stage)| *stage)
@@ -175,7 +174,7 @@ impl Stretches {
     fn compare_alike(
         &mut self,
         joined: &Joined,
-        stage: &dyn Fn(u32) -> Option<usize>,
+        stage: &dyn Fn(u32) -> Option<u32>,
         stretches: &[(u32, u32)],
     ) {
         let mut kinds: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();

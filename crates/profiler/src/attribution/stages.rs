@@ -13,7 +13,6 @@ use crate::communication::NameTable;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
-use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
 /// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
@@ -70,16 +69,16 @@ impl SlowStage {
     }
 }
 
+/// Stages that delay the others, among all `stages`.
 pub(super) fn slow_stages(
     (job, names): (&Job, &NameTable),
-    joined: &Joined,
+    stages: &[Stage],
     chains: &Chains,
     occupancies: &[Occupancy],
     windows: &Windows,
 ) -> Vec<SlowStage> {
-    let stages = by_stage(joined, occupancies, windows);
-    let mut slow = above_median(&stages, MORE);
-    for (stage, member, longer) in lone_stages((job, names), &stages, windows) {
+    let mut slow = above_median(stages, MORE);
+    for (stage, member, longer) in lone_stages((job, names), stages, windows) {
         let at = slow.iter().position(|one| one.stage == stage);
         if longer.is_chip {
             at.map(|at| slow.remove(at));
@@ -95,7 +94,7 @@ pub(super) fn slow_stages(
             slow[at].cause = EITHER;
         }
     }
-    let hosts = lone_slow_hosts(&stages, chains, occupancies, windows);
+    let hosts = lone_slow_hosts(stages, chains, occupancies, windows);
     slow.extend(
         hosts.into_iter().filter(|host| !slow.iter().any(|one| one.stage == host.stage)).collect::<Vec<_>>(),
     );
@@ -103,13 +102,8 @@ pub(super) fn slow_stages(
 }
 
 /// Stages other than `slow` that compute somewhat longer than the median: by design, or because of more work or slow chips.
-pub(super) fn near(
-    slow: &[SlowStage],
-    joined: &Joined,
-    occupancies: &[Occupancy],
-    windows: &Windows,
-) -> Vec<SlowStage> {
-    let mut near = above_median(&by_stage(joined, occupancies, windows), NEARLY);
+pub(super) fn near(slow: &[SlowStage], stages: &[Stage]) -> Vec<SlowStage> {
+    let mut near = above_median(stages, NEARLY);
     near.retain(|stage| !slow.iter().any(|one| one.stage == stage.stage));
     near
 }
@@ -159,25 +153,21 @@ fn lone_stages(
 }
 
 /// A stage: its members, and the compute time of its median rank in nanoseconds.
-struct Stage {
+pub(super) struct Stage {
     number: u32,
     compute: i64,
     members: Vec<usize>,
 }
 
-fn by_stage(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Vec<Stage> {
+/// The stages of a job, in order.
+pub(super) fn by_stage(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Vec<Stage> {
     let (from, to) = steps::closed(windows);
+    let places = joined.groups.stages();
     let mut stages: BTreeMap<u32, Vec<(i64, usize)>> = BTreeMap::new();
     for (member, clock) in joined.clocks.clocks.iter().enumerate() {
-        let of = |group: &&crate::groups::Group| {
-            group.dimension.dimension == Dimension::Pipeline
-                && group.ranks.as_ref().is_some_and(|ranks| ranks.contains(clock.rank))
-        };
-        let group = joined.groups.groups.iter().find(of);
-        let place =
-            group.and_then(|group| group.ranks.as_ref()?.ranks().iter().position(|&rank| rank == clock.rank));
+        let place = places.get(&clock.rank).map(|place| place.1);
         let Some((stage, on)) = place.zip(occupancies.get(member)) else { continue };
-        stages.entry(stage as u32).or_default().push((on.compute.within(from, to), member));
+        stages.entry(stage).or_default().push((on.compute.within(from, to), member));
     }
     let typical = |(stage, mut ranks): (u32, Vec<(i64, usize)>)| {
         ranks.sort_unstable();

@@ -135,10 +135,11 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
     order.sort_by_key(|&(claims, at)| (std::cmp::Reverse(claims), at));
     let mut joint = Joint::default();
     let mut of_kernels = kernels(context, found);
-    for finding in found.iter_mut() {
+    let repeated: Vec<f64> = (0..found.len()).map(|at| repeated(found, at)).collect();
+    for (finding, repeated) in found.iter_mut().zip(repeated) {
         let Some(cost) = finding.cost.filter(|cost| *cost > 0.0) else { continue };
         let Some(budget) = budgets.get_mut(&finding.id) else { continue };
-        let over = twice(&mut of_kernels, &finding.savings);
+        let over = twice(&mut of_kernels, &finding.savings).max(repeated);
         let mut open = (cost - over).max(0.0);
         // Idle time takes its own label before the waits that it causes.
         let own_first = is_of_idle(context, &finding.id);
@@ -160,6 +161,29 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         joint.findings += 1;
     }
     (joint.findings > 1).then_some(joint)
+}
+
+/// Tests whether a rule's findings are delays by their ranks.
+fn is_of_ranks(id: &str) -> bool {
+    matches!(id, "straggler" | "slow-chip" | "unbalanced-experts" | "host-pauses")
+}
+
+/// Cost of a finding that findings before it contain because they are about the same delay: the same activity of the same ranks. Without it,
+/// both are gone.
+fn repeated(found: &[Finding], at: usize) -> f64 {
+    let (before, rest) = found.split_at(at);
+    let Some(one) = rest.first().filter(|one| is_of_ranks(&one.id)) else { return 0.0 };
+    let ranks = |finding: &Finding| finding.subject.ranks.iter().copied().collect::<BTreeSet<u32>>();
+    let own = ranks(one);
+    let is_same = |other: &&Finding| {
+        let others = ranks(other);
+        is_of_ranks(&other.id)
+            && other.subject.spans == one.subject.spans
+            && !own.is_empty()
+            && !others.is_empty()
+            && (own.is_subset(&others) || others.is_subset(&own))
+    };
+    before.iter().filter(is_same).filter_map(|other| other.cost).sum::<f64>().min(one.cost.unwrap_or(0.0))
 }
 
 /// Time of the kernels that several findings count, per rank and step in nanoseconds.
@@ -190,6 +214,28 @@ fn twice(left: &mut BTreeMap<String, f64>, savings: &[(String, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Subject;
+    use railwright_step::columns::Class;
+
+    /// A slow device is a finding of its kernels and a straggler.
+    #[test]
+    fn one_delay_of_a_rank_is_saved_once() {
+        let of = |id: &str, ranks: &[u32], cost: f64, spans: &[Class]| Finding {
+            id: id.to_owned(),
+            cost: Some(cost),
+            subject: Subject::of_ranks(ranks, spans),
+            ..Finding::default()
+        };
+        let (compute, host) = (&Subject::COMPUTE[..], &[Class::Host][..]);
+        let found = [
+            of("slow-chip", &[3, 8], 50.0, compute),
+            of("straggler", &[8], 40.0, compute),
+            of("straggler", &[3], 30.0, compute),
+            of("straggler", &[3], 20.0, host),
+            of("host-pauses", &[], 10.0, host),
+        ];
+        assert_eq!([0, 1, 2, 3, 4].map(|at| repeated(&found, at) as i64), [0, 40, 30, 0, 0]);
+    }
 
     /// Fused attention removes the softmax that a faster softmax would shorten.
     #[test]

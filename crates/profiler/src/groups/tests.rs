@@ -53,6 +53,26 @@ fn several_groups_of_one_set_are_distinguished() {
     assert_ne!(groups.id(0, 0), groups.id(0, 1));
 }
 
+/// The first and the last stage share an embedding, in a group of their own that is listed first.
+#[test]
+fn a_pair_of_stages_is_no_pipeline() {
+    let pair: &[u32] = &[0, 3];
+    let all: &[u32] = &[0, 1, 2, 3];
+    let of = |rank: u32| {
+        let mut own = vec![("9", Some("PIPELINE_MODEL_PARALLEL_GROUP"), all)];
+        if pair.contains(&rank) {
+            own.insert(0, ("1", Some("PIPELINE_PAIR"), pair));
+        }
+        trace(rank, 4, &own)
+    };
+    let mut groups = Groups::of(&Job::new((0..4).map(of).collect()));
+    for group in &mut groups.groups {
+        group.dimension = GroupDimension::known(Dimension::Pipeline, Evidence::Operations);
+    }
+    let stages: Vec<(u32, u32)> = groups.stages().into_iter().map(|(rank, of)| (rank, of.1)).collect();
+    assert_eq!(stages, [(0, 0), (1, 1), (2, 2), (3, 3)]);
+}
+
 fn dimensions(
     job: &Job,
     layout: Option<&Layout>,

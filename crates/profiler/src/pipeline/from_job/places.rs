@@ -80,15 +80,8 @@ fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u
         // A rank with several virtual stages is on its lowest one; numbers may have gaps if ranks are missing.
         return all;
     }
-    let all = groups.groups.iter();
-    let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
-    // If groups are a pipeline and a pair of its stages, the pipeline determines the order.
-    pipelines.sort_by_key(|group| group.size);
-    let mut placed = BTreeMap::new();
-    for group in pipelines {
-        let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
-        placed.extend(ranks.iter().zip(0_u32..).map(|(&rank, stage)| (rank, stage)));
-    }
+    let placed: BTreeMap<u32, u32> =
+        groups.stages().into_iter().map(|(rank, (_, stage))| (rank, stage)).collect();
     if found.iter().all(|(rank, _)| placed.contains_key(rank)) {
         return placed;
     }
