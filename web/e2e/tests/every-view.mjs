@@ -1,4 +1,5 @@
-// axe and the widths of a screen for every view, desk and tab, in light and dark, with everything open that can be folded.
+// axe, cut and overlapping texts and the widths of a screen for every view, desk and tab, in light and dark, with everything open that can be
+// folded.
 import { join } from 'node:path'
 import { check, drawn, openPage, repository } from '../harness.mjs'
 
@@ -41,6 +42,7 @@ export default async ({ browser, url }) => {
       await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => (one.open = true)))
       await drawn(page)
       wrong.push(...(await view.axe()).map((line) => `${name}: ${line}`))
+      wrong.push(...(await view.cut(size === 'desktop' ? [1440, 1024] : [768])).map((line) => `${name}: ${line}`))
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (over > 0) wrong.push(`${name}: ${over} px wider than the screen`)
     }
