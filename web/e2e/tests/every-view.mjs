@@ -24,7 +24,30 @@ const PLACES = [
   ...pages.map((tab) => `reference?r.tab=${tab}`),
 ]
 
+/** What the check of texts is for, planted: it must find each of these, and nothing that can be read. */
+async function planted(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/reference' })
+  await view.settled()
+  const text = 'a text of some length that has no room'
+  await view.page.evaluate((text) => {
+    const holder = document.createElement('div')
+    const tight = 'overflow-y:hidden;width:60px;white-space:nowrap'
+    holder.innerHTML = `
+      <p style="${tight};overflow-x:hidden">${text}</p>
+      <p style="${tight};overflow-x:hidden" title="${text}">${text}</p>
+      <p style="${tight};overflow-x:auto">${text}</p>
+      <input placeholder="${text}" style="width:60px" aria-label="field">
+      <div style="position:relative;height:40px"><span style="position:absolute">one</span><span style="position:absolute">two</span></div>`
+    document.querySelector('main').replaceChildren(holder)
+  }, text)
+  const found = await view.cut()
+  const kinds = found.map((line) => line.split(' ')[2] + (/input/.test(line) ? 'field' : ''))
+  check(kinds.sort().join() === 'cut:,cut:field,over:', `of the planted faults were found:\n  ${found.join('\n  ')}`)
+  await view.close()
+}
+
 export default async ({ browser, url }) => {
+  await planted(browser, url)
   const wrong = []
   for (const [size, scheme] of [
     ['desktop', 'light'],
