@@ -41,6 +41,7 @@ export function findCut() {
     const clip = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity, scrolls: false, sticky: null }
     for (let one = element; one && one !== document.body; one = one.parentElement) {
       const style = styleOf(one)
+      // What sticks may hold what scrolls.
       if (style.position === 'sticky' && !clip.sticky) clip.sticky = one
       if (style.position === 'fixed') {
         clip.sticky ??= one
@@ -48,12 +49,12 @@ export function findCut() {
       }
       const [hidesX, hidesY] = [style.x, style.y].map((kind) => kind === 'hidden' || kind === 'clip')
       const [scrollsX, scrollsY] = [style.x, style.y].map((kind) => kind === 'auto' || kind === 'scroll')
-      if (!hidesX && !hidesY && !scrollsX && !scrollsY) continue
+      if (clip.scrolls || (!hidesX && !hidesY && !scrollsX && !scrollsY)) continue
       const box = one.getBoundingClientRect()
       if (scrollsX || scrollsY) {
         clip.scrolls = true
-        clip.seen ??= box
-        break
+        clip.seen = box
+        continue
       }
       if (hidesX) {
         clip.left = Math.max(clip.left, box.left)
