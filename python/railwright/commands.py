@@ -676,7 +676,7 @@ def profile(
     paths: Sequence[str | PathLike[str]] | str | PathLike[str],
     *,
     step: int | str | PathLike[str] | None = None,
-    rank: int | str | PathLike[str] | None = None,
+    rank: Sequence[int | str | PathLike[str]] | int | str | PathLike[str] | None = None,
     depth: int | str | PathLike[str] | None = None,
     top: int | str | PathLike[str] | None = None,
     by: Literal["module", "source"] | None = None,
@@ -702,7 +702,7 @@ def profile(
 
     paths: Traces: files, folders, globs or archives (.json, .json.gz, .json.zst, .tar).
     step: Show one step, by number.
-    rank: Show one rank; other ranks are still used to attribute waits.
+    rank: Show one rank, with `--columns` up to 16; others still attribute waits.
     depth: Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels (default: 3).
     top: Number of kernels to list (default: 10).
     by: Also sum time, exposed waits and idle time by `module` or Python `source` line.

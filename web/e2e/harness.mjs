@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { decideContrast } from './contrast.mjs'
+import { findCut } from './cut.mjs'
 
 export { startServer } from './server.mjs'
 
@@ -71,6 +72,21 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
         one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary?.split('\n')[1]?.trim() ?? ''}`),
       )
       return [...violations, ...faint]
+    },
+    /** Texts that are cut, overlap or leave the window, as lines; at other widths of the window too, which is then as before. */
+    cut: async (others = []) => {
+      const found = (await page.evaluate(findCut)).map((line) => `${page.viewportSize().width} px: ${line}`)
+      const before = page.viewportSize()
+      for (const width of others) {
+        await page.setViewportSize({ width, height: before.height })
+        await drawn(page)
+        found.push(...(await page.evaluate(findCut)).map((line) => `${width} px: ${line}`))
+      }
+      if (others.length > 0) {
+        await page.setViewportSize(before)
+        await drawn(page)
+      }
+      return found
     },
     /** Waits until what has changed is drawn, no question is on its way, and no part of the page is marked busy. */
     settled: async () => {

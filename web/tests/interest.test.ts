@@ -1,6 +1,6 @@
 // Ranks of interest and the grid of a job.
 import { describe, expect, it } from 'vitest'
-import { grid, interesting, ofRanks, rankRows, width } from '../src/views/traces/interest'
+import { grid, hostSets, interesting, notable, ofRanks, rankRows, width } from '../src/views/traces/interest'
 
 const heat = {
   ranks: [0, 1, 2, 3, 4],
@@ -33,6 +33,31 @@ describe('ranks of interest', () => {
       { title: 'typical', rank: 3 },
       { title: 'fastest', rank: 0 },
     ])
+  })
+
+  it('are a sample of a large job: notable ranks, ranks of findings, typical ones, each once', () => {
+    const ranks = Array.from({ length: 64 }, (_, rank) => rank)
+    const own = ranks.map((rank) => [rank === 21 ? 90 : rank === 40 ? 10 : 50 + rank / 100])
+    const large = { ...heat, ranks, steps: ['1'], own_time_ns: own, waiting_caused_ns: ranks.map((rank) => [rank === 23 ? 5 : 0]) }
+    const sample = notable(large, [{ subject: { ranks: [21, 7, 99] } }])
+    expect(sample.slice(0, 2)).toEqual([21, 23])
+    expect(sample).toContain(40)
+    expect(sample).toContain(7)
+    expect(sample).not.toContain(99)
+    expect(new Set(sample).size).toBe(sample.length)
+    expect(sample.length).toBeLessThanOrEqual(8)
+    // All ranks of a small job are drawn.
+    expect(notable(heat, [])).toEqual([])
+  })
+
+  it('are together by host, else in order', () => {
+    const rows = [0, 1, 2, 3].map((rank) => ({ rank, host: rank < 2 ? 'a' : 'b' })) as never
+    expect(hostSets({ rows }, [0, 1, 2, 3])).toEqual([
+      { title: 'a', ranks: [0, 1] },
+      { title: 'b', ranks: [2, 3] },
+    ])
+    const inOrder = hostSets({ rows: [] }, Array.from({ length: 10 }, (_, rank) => rank))
+    expect(inOrder.map((set) => set.ranks.length)).toEqual([8, 2])
   })
 
   it('are none of one rank or without a measurement', () => {

@@ -46,6 +46,20 @@ describe('a question', () => {
     expect(follower.state.value.stale).toBe(false)
   })
 
+  it('for details waits for a rest of the changes, and only the last one is sent', async () => {
+    const asked: string[] = []
+    vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => (asked.push(body), json(200, { asked: 1 })))
+    const follower = new Follower<{ asked: number }>(40, false)
+    for (const model of ['r1', 'r2', 'r3']) {
+      follower.put('live-rest', { model })
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(asked).toEqual([])
+    await until(() => follower.state.value.answer !== null)
+    expect(asked.length).toBe(1)
+    expect(asked[0]).toContain('r3')
+  })
+
   it('that takes longer than a reply may wait goes on as a job', async () => {
     const asked: string[] = []
     vi.stubGlobal('fetch', async (path: string) => {

@@ -35,12 +35,12 @@ const MOST_RANKS: usize = 16;
 const MOST_SPANS: usize = 600_000;
 
 /// Selection of the displayed part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Question {
     /// Number of the step; by default a typical one.
     pub step: Option<u64>,
-    /// A single rank.
-    pub rank: Option<u32>,
+    /// Selected ranks in the order of their rows; by default the first of each stage, then others up to a limit.
+    pub ranks: Vec<u32>,
     /// A part of the step, in nanoseconds since it began.
     pub window: Option<Window>,
     /// Maximum number of spans per track before small ones are merged.
@@ -51,7 +51,7 @@ pub struct Question {
 
 impl Default for Question {
     fn default() -> Self {
-        Self { step: None, rank: None, window: None, most_spans: 50_000, host: false }
+        Self { step: None, ranks: Vec::new(), window: None, most_spans: 50_000, host: false }
     }
 }
 
@@ -79,11 +79,12 @@ pub fn columns(
         columns.window = Window { from: window.from.max(0), to: window.to.min(step.duration()) };
     }
     let shown = shown(job, joined, question)?;
-    let mut members: Vec<usize> = (0..job.members.len()).collect();
-    columns.hidden_ranks =
-        members.iter().filter(|at| !shown.contains(*at)).map(|at| job.members[*at].rank).collect();
-    let hidden: Vec<usize> = members.iter().copied().filter(|at| !shown.contains(at)).collect();
-    members.retain(|at| shown.contains(at));
+    let (mut members, hidden): (Vec<usize>, Vec<usize>) =
+        (0..job.members.len()).partition(|at| shown.contains(at));
+    columns.hidden_ranks = hidden.iter().map(|&at| job.members[at].rank).collect();
+    if !question.ranks.is_empty() {
+        members = shown;
+    }
     let found = crate::pipeline::from_job::passes(job, joined).ok();
     let inputs =
         rank::Inputs { whole: windows.whole(), start: step.start, end: step.end, host: question.host };
@@ -196,16 +197,10 @@ fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
     Ok(nearest.map_or(0, |(at, _)| at))
 }
 
-/// Members to show: the requested one; otherwise the first of each stage, then others up to the limit.
+/// Members to show: the selected ones; otherwise the first of each stage, then others up to the limit.
 fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, Problem> {
-    if let Some(rank) = question.rank {
-        let at = job.position(rank).ok_or_else(|| {
-            let known: Vec<String> = job.members.iter().take(16).map(|m| m.rank.to_string()).collect();
-            Problem::new(format!("no trace of rank {rank}"))
-                .in_file("--rank")
-                .hint(format!("use one of the traced ranks: {}", known.join(", ")))
-        })?;
-        return Ok(vec![at]);
+    if !question.ranks.is_empty() {
+        return selected(job, &question.ranks);
     }
     let mut order: Vec<usize> = (0..job.members.len()).collect();
     let mut seen: Vec<u32> = Vec::new();
@@ -217,6 +212,28 @@ fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, 
     });
     order.truncate(MOST_RANKS);
     Ok(order)
+}
+
+/// Members of selected ranks, each once.
+fn selected(job: &Job, ranks: &[u32]) -> Result<Vec<usize>, Problem> {
+    if ranks.len() > MOST_RANKS {
+        return Err(Problem::new(format!("{} ranks exceed the limit of {MOST_RANKS}", ranks.len()))
+            .in_file("--rank")
+            .hint(format!("select at most {MOST_RANKS} ranks")));
+    }
+    let mut found = Vec::with_capacity(ranks.len());
+    for &rank in ranks {
+        let at = job.position(rank).ok_or_else(|| {
+            let known: Vec<String> = job.members.iter().take(16).map(|m| m.rank.to_string()).collect();
+            Problem::new(format!("no trace of rank {rank}"))
+                .in_file("--rank")
+                .hint(format!("use one of the traced ranks: {}", known.join(", ")))
+        })?;
+        if !found.contains(&at) {
+            found.push(at);
+        }
+    }
+    Ok(found)
 }
 
 /// Stage of a member: from its passes, otherwise its index in its pipeline group.

@@ -1,4 +1,5 @@
-// axe and the widths of a screen for every view, desk and tab, in light and dark, with everything open that can be folded.
+// axe, cut and overlapping texts and the widths of a screen for every view, desk and tab, in light and dark, with everything open that can be
+// folded.
 import { join } from 'node:path'
 import { check, drawn, openPage, repository } from '../harness.mjs'
 
@@ -23,7 +24,30 @@ const PLACES = [
   ...pages.map((tab) => `reference?r.tab=${tab}`),
 ]
 
+/** What the check of texts is for, planted: it must find each of these, and nothing that can be read. */
+async function planted(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/reference' })
+  await view.settled()
+  const text = 'a text of some length that has no room'
+  await view.page.evaluate((text) => {
+    const holder = document.createElement('div')
+    const tight = 'overflow-y:hidden;width:60px;white-space:nowrap'
+    holder.innerHTML = `
+      <p style="${tight};overflow-x:hidden">${text}</p>
+      <p style="${tight};overflow-x:hidden" title="${text}">${text}</p>
+      <p style="${tight};overflow-x:auto">${text}</p>
+      <input placeholder="${text}" style="width:60px" aria-label="field">
+      <div style="position:relative;height:40px"><span style="position:absolute">one</span><span style="position:absolute">two</span></div>`
+    document.querySelector('main').replaceChildren(holder)
+  }, text)
+  const found = await view.cut()
+  const kinds = found.map((line) => line.split(' ')[2] + (/input/.test(line) ? 'field' : ''))
+  check(kinds.sort().join() === 'cut:,cut:field,over:', `of the planted faults were found:\n  ${found.join('\n  ')}`)
+  await view.close()
+}
+
 export default async ({ browser, url }) => {
+  await planted(browser, url)
   const wrong = []
   for (const [size, scheme] of [
     ['desktop', 'light'],
@@ -40,6 +64,8 @@ export default async ({ browser, url }) => {
         .catch(() => wrong.push(`${name}: grey`))
       await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => (one.open = true)))
       await drawn(page)
+      // Before axe, whose checks scroll.
+      wrong.push(...(await view.cut(size === 'desktop' ? [1440, 1024] : [768])).map((line) => `${name}: ${line}`))
       wrong.push(...(await view.axe()).map((line) => `${name}: ${line}`))
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (over > 0) wrong.push(`${name}: ${over} px wider than the screen`)

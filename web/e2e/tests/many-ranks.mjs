@@ -58,7 +58,24 @@ async function job(browser, url, ranks) {
   // Every rank is in the list, also those that are not drawn; the last one is shown alone.
   const list = page.locator('.traces-choices select').nth(1)
   const first = await list.locator('option').first().innerText()
-  check(/^\d+ of/.test(first), `the first choice reads "${first}"`)
+  check(new RegExp(`^\\d+ notable of ${ranks}`).test(first), `the first choice reads "${first}"`)
+  const drawnRanks = () =>
+    page.evaluate(() => [
+      ...new Set(document.querySelector('[data-testid=timeline]')?.controller?.model.groups.map((one) => /rank (\d+)$/.exec(one.name)?.[1])),
+    ])
+  const slowest = await list.locator('optgroup[label="Notable"] option').first().getAttribute('value')
+  check((await drawnRanks())[0] === slowest, `rank ${slowest} is the slowest, and ranks ${await drawnRanks()} are drawn`)
+  // The ranks of a host are drawn together.
+  const set = await list.locator('optgroup[label="Ranks of a host"] option').nth(1).getAttribute('value')
+  await list.selectOption(set)
+  await page.waitForFunction(
+    (wanted) => {
+      const groups = document.querySelector('[data-testid=timeline]')?.controller?.model.groups ?? []
+      return groups.map((one) => /rank (\d+)$/.exec(one.name)?.[1]).join() === wanted
+    },
+    set,
+    { timeout: 240_000 },
+  )
   check((await list.locator('optgroup[label="All ranks"] option').count()) === ranks, 'a rank is not in the list')
   check((await list.locator('optgroup[label="Notable"] option').count()) > 0, 'no rank is of interest')
   const last = String(ranks - 1)

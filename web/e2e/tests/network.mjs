@@ -89,12 +89,12 @@ async function heatMap(browser, url) {
     { timeout: 60_000 },
   )
   for (const [title, caption] of [
-    ['pairs', 'Pairs of ranks'],
-    ['domains', 'Scale-up domains'],
-    ['rails', 'Rails'],
-    ['links', 'Links by layer'],
+    ['pair', 'Pairs of ranks'],
+    ['domain', 'Scale-up domains'],
+    ['rail', 'Rails'],
+    ['link', 'Links by layer'],
   ]) {
-    await page.click(`[aria-label=By] >> text=${title}`)
+    await page.click(`[aria-label="Traffic by"] >> text=${title}`)
     await page.waitForSelector(`[role=region][aria-label="${caption}"] tbody tr`, { timeout: 60_000 })
   }
   const [saved] = await Promise.all([

@@ -43,6 +43,8 @@ export default async function ({ browser, binary }) {
     check((await view.page.locator('.problem').count()) === 0, 'the report shows a problem')
     check(await view.page.locator('.slider').first().isDisabled(), 'the report has sliders that do nothing')
     await view.shot(`report-${scheme}`, { fullPage: true })
+    const cut = await view.cut([1440, 1024, 768, 390])
+    check(cut.length === 0, `report: ${cut.join('\n')}`)
     const violations = await view.axe()
     check(violations.length === 0, `report: ${violations.join('\n')}`)
     await view.close()

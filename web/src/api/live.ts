@@ -73,13 +73,18 @@ export class Follower<T> {
   readonly state: Signal<Live<T>> = signal<Live<T>>(EMPTY)
   private sequence = 0
   private shown = 0
+  private changed = -Infinity
   private flying: { sequence: number; since: number; abort: AbortController }[] = []
   private waiting: { command: string; values: Arguments; sequence: number } | null = null
   private dim: ReturnType<typeof setTimeout> | undefined
   private rest: ReturnType<typeof setTimeout> | undefined
 
-  /** `pause`: milliseconds without changes before a question is sent, for views that are not watched while a slider moves. */
-  constructor(private readonly pause = 0) {}
+  /** `pause`: milliseconds without changes before a question is sent, for views that are not watched while a slider moves; `isEager`: the
+   * first question is not delayed, because nothing is shown yet. */
+  constructor(
+    private readonly pause = 0,
+    private readonly isEager = true,
+  ) {}
 
   put(command: string, values: Arguments | null): void {
     const sequence = ++this.sequence
@@ -109,8 +114,9 @@ export class Follower<T> {
     }, 150)
     this.waiting = { command, values, sequence }
     clearTimeout(this.rest)
-    // The first question is never delayed, because nothing is shown yet.
-    if (this.pause === 0 || this.state.value.answer === null) this.launch()
+    const isFirst = this.isEager && this.state.value.answer === null && performance.now() - this.changed > this.pause
+    this.changed = performance.now()
+    if (this.pause === 0 || isFirst) this.launch()
     else this.rest = setTimeout(() => this.launch(), this.pause)
   }
 
@@ -212,9 +218,13 @@ export function useDrawn<T, L extends Live<T> | null>(live: L): L {
   return drawn.current
 }
 
-/** Answer to a constant question. */
-export function useAnswer<T>(command: string, values: Arguments | null): Live<T> {
-  const follower = useMemo(() => new Follower<T>(), [command])
+/** Milliseconds without changes before a question for the details of a run is sent. A slider moves every 100 ms or so: their answers would
+ * take the program's and the browser's time between its moves and the key figures. */
+export const REST = 250
+
+/** Answer to a question; with a pause, the first question waits too. */
+export function useAnswer<T>(command: string, values: Arguments | null, pause = 0): Live<T> {
+  const follower = useMemo(() => new Follower<T>(pause, false), [command])
   const key = values ? identity(command, values) : ''
   useEffect(() => follower.put(command, values), [follower, key])
   useEffect(() => () => follower.stop(), [follower])

@@ -39,6 +39,21 @@ export function seconds(value: number): string {
   ])
 }
 
+/** Round durations for a logarithmic axis, in seconds. */
+export const DURATIONS: readonly number[] = [1e-3, 1e-2, 0.1, 1, 10, 60, 600, 3600, 36_000, 360_000]
+
+/** 100 ms, 10 s, 10 min, 1 h: a round duration without digits that a tick does not need. */
+export function durationTick(value: number): string {
+  const whole = [
+    [3600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+    [1e-3, 'ms'],
+  ] as const
+  const [unit, name] = whole.find(([unit]) => value >= unit) ?? [1e-3, 'ms']
+  return `${Number((value / unit).toPrecision(3))} ${name}`
+}
+
 /** 52.4 GiB, 734 MiB. */
 export function bytes(value: number): string {
   if (value === 0) return '0 B'

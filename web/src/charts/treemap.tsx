@@ -14,6 +14,7 @@ interface Props {
 }
 
 const HEAD = 16
+const HEAD_WEIGHT = 550
 
 export function Treemap(props: Props) {
   const [tip, setTip] = useState<TipAt | null>(null)
@@ -61,7 +62,7 @@ export function Treemap(props: Props) {
                 rx="2"
               />
               {named && (
-                <text x={box.x + 5} y={box.y + 12} style={{ fontWeight: 550 }}>
+                <text x={box.x + 5} y={box.y + 12} style={{ fontWeight: HEAD_WEIGHT }}>
                   {heading(branch.title, props.format(branch.value), box.width - 10)}
                 </text>
               )}
@@ -130,7 +131,7 @@ export function Treemap(props: Props) {
 
 function heading(title: string, amount: string, room: number): string {
   const both = `${title}  ${amount}`
-  return fitText(both, room) === both ? both : fitText(title, room)
+  return fitText(both, room, 11, HEAD_WEIGHT) === both ? both : fitText(title, room, 11, HEAD_WEIGHT)
 }
 
 function walk(event: KeyboardEvent): void {

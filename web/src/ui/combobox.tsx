@@ -117,7 +117,7 @@ export function Combobox(props: Props) {
         disabled={props.disabled}
         placeholder={open ? (current?.title ?? props.value) || props.placeholder : props.placeholder}
         value={text ?? current?.title ?? props.value}
-        title={props.value}
+        title={(current?.title ?? props.value) || props.placeholder}
         onMouseDown={() => !open && setTimeout(start)}
         onInput={(event) => {
           setText(event.currentTarget.value)

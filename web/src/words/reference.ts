@@ -11,8 +11,8 @@ export const stepTimeInSecondsConstantsFitted = 'step time in seconds; constants
 export const stepTimeInSecondsConstants = 'step time in seconds; constants fitted to all runs'
 export const constants = 'Constants'
 export const predictedAgainstMeasuredBundledRuns = 'Predicted vs. measured, bundled runs'
-export const measuredStepS = 'measured step (s)'
-export const predicted = 'predicted'
+export const measuredStepS = 'measured step time'
+export const predicted = 'predicted step time'
 export const byPublication = 'By publication'
 export const enterShowsOneAlone = 'Enter shows one alone'
 export const showAll = 'Show all'
@@ -110,7 +110,7 @@ export const openItInTheCalculator = 'Open it in the calculator'
 
 // detected.tsx
 export const aLaunchFileOrA = 'A launch file or a log'
-export const pretrainShConfigTomlDs = 'pretrain.sh, config.toml, ds_config.json, training.log'
+export const pretrainShConfigTomlDs = 'path of a script, config or log'
 export const readALaunchFile = 'Read a launch file'
 export const scriptsAndLogsOfMegatron =
   'Scripts and logs of Megatron-LM, torchtitan, DeepSpeed, nanotron and NeMo: all recognized settings with their lines.'

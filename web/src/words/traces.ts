@@ -72,7 +72,7 @@ export const waiting = (share: Part) => `${share} waiting`
 
 // compare.tsx
 export const against = 'Against'
-export const otherTracesOrARun = 'other traces, or a run file (.toml) to predict'
+export const otherTracesOrARun = 'path of traces or of a run file'
 export const compare = 'Compare'
 export const chooseAFile = 'Choose a file…'
 export const compareWithWhat = 'Compare with other traces or with a prediction'
@@ -310,6 +310,10 @@ export const step3 = 'Step'
 export const typicalStep = 'typical step'
 export const ofText2 = (size: Part, value: Part) => `${size} of ${value}`
 export const ofInterest = 'Notable'
+export const notableOf = (shown: Part, all: Part) => `${shown} notable of ${all}`
+export const oneOfEachStageFirst = (shown: Part, all: Part) => `${shown} of ${all}, one per stage first`
+export const severalRanks = 'Ranks of a host'
+export const ranksFromTo = (range: Part) => `ranks ${range}`
 export const oneOfEachStage = 'One per stage'
 export const stage = 'stage'
 export const rank5 = ': rank'

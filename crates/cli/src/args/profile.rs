@@ -65,9 +65,9 @@ pub(crate) struct Profile {
     /// Show one step, by number
     #[arg(long, value_name = "N", help_heading = "Selection")]
     pub(crate) step: Option<u64>,
-    /// Show one rank; other ranks are still used to attribute waits
-    #[arg(long, value_name = "R", help_heading = "Selection")]
-    pub(crate) rank: Option<u32>,
+    /// Show one rank, with `--columns` up to 16; others still attribute waits
+    #[arg(long, value_name = "R,...", value_delimiter = ',', help_heading = "Selection")]
+    pub(crate) rank: Vec<u32>,
     /// Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels
     #[arg(long, value_name = "LEVELS", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "Selection")]
     pub(crate) depth: u8,

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         return range::run(arguments, &options, printer);
     }
     options.step = arguments.step;
-    options.rank = arguments.rank;
+    options.rank = one_rank(&arguments.rank)?;
     options.by = arguments.by.map(|by| match by {
         args::Origin::Module => By::Module,
         args::Origin::Source => By::Source,
@@ -131,6 +131,18 @@ fn run_of(arguments: &args::Profile) -> Result<Option<Run>, Failure> {
     arguments.needed.run.as_ref().map(|path| profiled::run_of(path, &arguments.needed)).transpose()
 }
 
+/// The selected rank of a report, which has one or all.
+fn one_rank(ranks: &[u32]) -> Result<Option<u32>, Failure> {
+    match ranks {
+        [] => Ok(None),
+        [rank] => Ok(Some(*rank)),
+        _ => {
+            let problem = railwright_spec::problem::Problem::new("several ranks need `--columns`");
+            Err(problem.in_file("--rank").hint("select one rank").into())
+        }
+    }
+}
+
 /// A digest of a trace has no spans.
 fn no_digest(read: &Read) -> Result<(), Failure> {
     let Some(digest) = read.job.members.iter().find(|member| member.trace.identity.digest) else {
@@ -144,7 +156,7 @@ fn no_digest(read: &Read) -> Result<(), Failure> {
 fn question(arguments: &args::Profile) -> Result<Question, Failure> {
     Ok(Question {
         step: arguments.step,
-        rank: arguments.rank,
+        ranks: arguments.rank.clone(),
         window: arguments.cut.window()?,
         most_spans: arguments.cut.most_spans as usize,
         host: arguments.host,

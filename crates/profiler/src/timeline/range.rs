@@ -81,7 +81,9 @@ pub fn sums(
             .hint(format!("the step takes {} ns", whole.to)));
     }
     let mut places: Vec<usize> = shown(job, joined, question)?;
-    places.sort_unstable();
+    if question.ranks.is_empty() {
+        places.sort_unstable();
+    }
     let found = crate::pipeline::from_job::passes(job, joined).ok();
     let threads = matches!(rows, Rows::Some(kinds, _) if kinds.contains(&RowKind::Threads));
     let inputs = rank::Inputs {

@@ -60,14 +60,19 @@ fn tracks_are_sorted_apart_and_the_device_accounts_for_every_nanosecond() {
 fn one_rank_alone_is_the_same_and_the_others_are_named() {
     let (job, joined) = job(&GLOO);
     let all = answer(&job, &joined, &Question::default());
-    let one = answer(&job, &joined, &Question { rank: Some(2), ..Question::default() });
+    let one = answer(&job, &joined, &Question { ranks: vec![2], ..Question::default() });
     assert_eq!(one.hidden_ranks, [0, 1, 3]);
     let of_all: Vec<_> = all.tracks.iter().filter(|track| track.rank == 2).collect();
     assert_eq!(of_all.len(), one.tracks.len());
     for (a, b) in of_all.into_iter().zip(&one.tracks) {
         assert_eq!((&a.name, &a.starts, &a.lengths), (&b.name, &b.starts, &b.lengths));
     }
-    let question = Question { rank: Some(9), ..Question::default() };
+    // Several ranks have the order of the selection, each once.
+    let two = answer(&job, &joined, &Question { ranks: vec![3, 1, 3], ..Question::default() });
+    let mut order: Vec<u32> = two.tracks.iter().map(|track| track.rank).collect();
+    order.dedup();
+    assert_eq!((order, two.hidden_ranks), (vec![3, 1], vec![0, 2]));
+    let question = Question { ranks: vec![9], ..Question::default() };
     let options = Options::default();
     let windows = profile(&job, &joined, &options, &OneByOne).expect("a profile").windows;
     assert!(columns(&job, &joined, &options.tables, &windows, &[], &question, &OneByOne).is_err());
@@ -159,9 +164,11 @@ fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_the_straggle
 #[test]
 fn the_critical_path_goes_through_ranks_that_are_not_shown() {
     let (job, joined) = job(&GLOO);
-    let question = Question { step: Some(3), rank: Some(1), ..Question::default() };
-    let (all, one) =
-        (answer(&job, &joined, &Question { rank: None, ..question }), answer(&job, &joined, &question));
+    let question = Question { step: Some(3), ranks: vec![1], ..Question::default() };
+    let (all, one) = (
+        answer(&job, &joined, &Question { ranks: Vec::new(), ..question.clone() }),
+        answer(&job, &joined, &question),
+    );
     // The path does not depend on the displayed ranks.
     let sums = |columns: &Columns| {
         let mut parts: Vec<(String, i64)> = columns
@@ -201,7 +208,7 @@ fn the_sums_of_a_range_agree_with_the_columns() {
     let half = Window { from: columns.duration_ns / 4, to: columns.duration_ns / 2 };
     for track in columns.tracks.iter().filter(|track| track.counts.is_empty()) {
         let rows = Rows::Some(Vec::new(), vec![track.id as usize]);
-        let one = summed(&job, &joined, &Question { window: Some(half), ..question }, &rows);
+        let one = summed(&job, &joined, &Question { window: Some(half), ..question.clone() }, &rows);
         let spans = track.starts.iter().zip(&track.lengths);
         let within: Vec<i64> = spans
             .map(|(start, length)| (start + length).min(half.to) - start.max(&half.from))

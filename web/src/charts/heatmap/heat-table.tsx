@@ -75,13 +75,18 @@ export function HeatTable({
   const theme = dark.value
   const high = rows.length <= 40 ? 22 : Math.max(3, Math.min(22, Math.floor(680 / rows.length)))
   const left = Math.min(Math.max(36, ...rows.map((name) => textWidth(name, 12) + 14)), width * 0.4, 260)
-  const wide = Math.max(1, Math.min(150, (width - left - 2) / columns.length))
+  const wide = Math.max(1, Math.min(240, (width - left - 2) / columns.length))
   const height = rows.length * high + LABELS
   const shares = useMemo(() => sharesOf(values, own, from, most), [values, own, from, most])
   const painted = useMemo(() => paint(shares, columns.length), [shares, columns.length, theme])
   const room = Math.max(0, ...values.flatMap((row) => row.map((value) => (value === null ? 0 : format(value).length)))) * 6.4 + 8
   const written = high >= 18 && wide >= room
   const each = Math.max(1, Math.ceil((Math.max(...columns.map((name) => textWidth(name, 11))) + 12) / wide))
+  // The last label stays inside the chart, so it may come too near to the one before.
+  const labelAt = (column: number) => Math.min(left + (column + 0.5) * wide, width - textWidth(columns[column] ?? '', 11) / 2 - 3)
+  const isApart = (column: number) =>
+    column < each ||
+    labelAt(column) - labelAt(column - each) >= (textWidth(columns[column] ?? '', 11) + textWidth(columns[column - each] ?? '', 11)) / 2 + 8
   const eachRow = Math.max(1, Math.ceil(15 / high))
   const at = (event: MouseEvent): readonly [number, number] | null => {
     const box = (event.currentTarget as SVGElement).getBoundingClientRect()
@@ -215,10 +220,10 @@ export function HeatTable({
               ),
             )}
           {columns.map((name, column) =>
-            column % each === 0 ? (
+            column % each === 0 && isApart(column) ? (
               <text
                 key={column}
-                x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2 - 3)}
+                x={labelAt(column)}
                 y={rows.length * high + 15}
                 text-anchor="middle"
                 style={{ fill: 'var(--muted)' }}

@@ -80,6 +80,8 @@ function Tree(props: {
     if (opened.has(node.id)) for (const child of node.children) add(child, depth + 1)
   }
   add(merged(props.a.time, props.b?.time), 0)
+  // The same for all rows, so its mark is in the head of their column.
+  const doubt = props.b ? doubtOf(props.a, props.b) : null
   const toggle = (id: string) => {
     const next = new Set(opened)
     if (!next.delete(id)) next.add(id)
@@ -107,6 +109,12 @@ function Tree(props: {
             {props.b && (
               <th scope="col" class="right">
                 {texts.change}
+                {doubt?.mark && (
+                  <span class="in-doubt" title={doubt.why}>
+                    {' '}
+                    {doubt.mark}
+                  </span>
+                )}
               </th>
             )}
           </tr>
@@ -183,7 +191,7 @@ function Tree(props: {
                       b={after?.time ?? 0}
                       better="less"
                       step={props.a.step_time}
-                      unless={doubtOf(props.a, props.b)}
+                      unless={doubt && { ...doubt, mark: '' }}
                     />
                   </td>
                 )}

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import './calculator.css'
 import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry, ValidValues } from '../../api/answers'
 import type { Arguments, Problem } from '../../api/ask'
-import { type Live, askOnce, useDrawn, useFollow } from '../../api/live'
+import { type Live, REST, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
@@ -41,10 +41,6 @@ const FIRST = {
   'global-batch': '512',
   tokens: '15.6T',
 }
-
-/** Milliseconds without changes before `memory` and `values` are called. A slider moves on every 100 ms or so: their answers, of which
- * memory is half a megabyte, would come between its moves and the key figures. */
-const REST = 250
 
 /** Settings that only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']

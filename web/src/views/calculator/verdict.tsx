@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
-import { useAnswer } from '../../api/live'
+import { REST, useAnswer } from '../../api/live'
 import { report } from '../../api/report'
 import * as format from '../../charts/format'
 import { words } from '../../charts/colours'
@@ -56,10 +56,10 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
 function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid }) {
   const change = useMemo(() => candidates(props.estimate, props.valid), [props.estimate, props.valid])
   const question = Object.fromEntries(Object.entries(props.question).filter(([key]) => !NOT_TAKEN.includes(key)))
-  const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null)
+  const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null, REST)
   // The whole layout on auto, if a part of it is set.
   const laid = Object.keys(props.question).filter((key) => (LAYOUT as readonly string[]).includes(key))
-  const plan = useAnswer<Estimate>('estimate', laid.length > 0 ? withoutKeys(props.question, laid) : null)
+  const plan = useAnswer<Estimate>('estimate', laid.length > 0 ? withoutKeys(props.question, laid) : null, REST)
   if (!live.answer)
     return live.loading ? (
       <p class="muted small" role="status">
@@ -75,7 +75,7 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
       </p>
     )
   return (
-    <ul class="remedy-list" aria-label={texts.changesThatFit}>
+    <ul class={live.stale ? 'remedy-list stale' : 'remedy-list'} aria-label={texts.changesThatFit}>
       {auto && (
         <Remedy
           name={texts.layoutOnAuto}

@@ -13,11 +13,11 @@ import { parameter, setParameter } from './state'
 import * as texts from '../../words/network'
 
 const KINDS = [
-  ['kind', 'exchanges'],
-  ['pair', 'pairs'],
-  ['domain', 'domains'],
-  ['rail', 'rails'],
-  ['link', 'links'],
+  ['kind', 'operation'],
+  ['pair', 'pair'],
+  ['domain', 'domain'],
+  ['rail', 'rail'],
+  ['link', 'link'],
 ] as const
 type By = (typeof KINDS)[number][0]
 

@@ -60,6 +60,7 @@ function RunField({ field, options }: { field: Field; options: readonly string[]
         class="input"
         defaultValue={value}
         placeholder={field.placeholder}
+        title={value || field.about}
         spellcheck={false}
         autocomplete="off"
         list={options ? `run-bar-${field.key}` : undefined}

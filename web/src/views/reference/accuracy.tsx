@@ -1,7 +1,7 @@
 // Accuracy on the bundled runs: prediction and measurement, held-out first, and the errors of each publication.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { ChartFrame } from '../../charts/frame'
-import { percent, seconds } from '../../charts/format'
+import { DURATIONS, durationTick, percent, seconds } from '../../charts/format'
 import { Scatter } from '../../charts/scatter/scatter'
 import { change, own } from '../../state/location'
 import { Segments } from '../../ui/fields'
@@ -68,8 +68,8 @@ export function Accuracy() {
               width={width}
               title={texts.predictedAgainstMeasuredBundledRuns}
               equal
-              x={{ title: texts.measuredStepS, format: seconds, log: true }}
-              y={{ title: texts.predicted, format: seconds, log: true }}
+              x={{ title: texts.measuredStepS, format: durationTick, ticks: DURATIONS, log: true }}
+              y={{ title: texts.predicted, format: durationTick, ticks: DURATIONS, log: true }}
               points={shown.map((run, at) => ({
                 id: String(at),
                 x: run.measured,

@@ -58,6 +58,36 @@ export function interesting(heat: RankSteps | null | undefined): readonly Intere
   return found
 }
 
+/** Maximum number of ranks that the program draws at once, and of those in the sample. */
+export const MOST_DRAWN = 16
+const MOST_NOTABLE = 8
+
+/** Sample of a large job to draw first: ranks of interest, ranks of findings and further typical ones, each once. Empty if all fit. */
+export function notable(heat: RankSteps | null | undefined, findings: readonly Pick<Finding, 'subject'>[]): readonly number[] {
+  if (!heat || heat.ranks.length <= MOST_DRAWN) return []
+  const known = new Set(heat.ranks)
+  const named = findings.flatMap((one) => one.subject?.ranks ?? []).filter((rank) => known.has(rank))
+  const own = [...ofRanks(heat, 'own_time_ns')].filter((one): one is [number, number] => one[1] !== null).sort((a, b) => b[1] - a[1])
+  const middle = Math.floor(own.length / 2)
+  const typical = own.slice(middle, middle + 3).map(([rank]) => rank)
+  const all = [...interesting(heat).map((one) => one.rank), ...named.slice(0, MOST_NOTABLE), ...typical]
+  return [...new Set(all)].slice(0, MOST_NOTABLE)
+}
+
+export interface RankSet {
+  readonly title: string
+  readonly ranks: readonly number[]
+}
+
+/** Sets of ranks to draw together: those of a host, or of as many consecutive ranks as a host has. */
+export function hostSets(profile: Pick<Profile, 'rows'>, ranks: readonly number[]): readonly RankSet[] {
+  const { rows, of } = grid(profile, ranks, 8)
+  return rows.map((row) => ({
+    title: of === 'host' ? row.name : texts.ranksFromTo(row.name),
+    ranks: row.ranks.filter((rank): rank is number => rank !== null).slice(0, MOST_DRAWN),
+  }))
+}
+
 export interface Grid {
   readonly rows: readonly { readonly name: string; readonly ranks: readonly (number | null)[] }[]
   readonly columns: readonly string[]

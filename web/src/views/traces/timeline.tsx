@@ -16,15 +16,27 @@ import { Loading, Problems } from '../../ui/states'
 import { CriticalParts } from '../pipeline/numbers'
 import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
-import { interesting, nameOf } from './interest'
+import { MOST_DRAWN, hostSets, interesting, nameOf, notable } from './interest'
 import { Note } from './note'
 import { placeOf } from './place'
 import { RankMap } from './rank-map'
 import * as texts from '../../words/traces'
 
+/** Value of `t.rank` for the program's own choice. */
+const STAGES = 'stages'
+
 export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const { step, rank, host, finding, expected, goto } = own('t')
-  const question = { paths, ...job, ...(step ? { step } : {}), ...(rank ? { rank } : {}), ...(host ? { host: true } : {}) }
+  // Of a large job, the notable ranks are drawn first; the program's own choice starts with one rank of each stage.
+  const sample = notable(profile.rank_steps, profile.findings)
+  const drawnRanks = rank === STAGES ? [] : rank ? rank.split(',') : sample.map(String)
+  const question = {
+    paths,
+    ...job,
+    ...(step ? { step } : {}),
+    ...(drawnRanks.length > 0 ? { rank: drawnRanks } : {}),
+    ...(host ? { host: true } : {}),
+  }
   const measured = useColumns('profile', question)
   const hasRun = run.value.model !== undefined
   const modelled = useColumns('timeline', expected && hasRun ? { ...run.value, detail: 'passes' } : null)
@@ -65,6 +77,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     (a, b) => a - b,
   )
   const interests = interesting(profile.rank_steps)
+  const sets = sample.length > 0 ? hostSets(profile, ranks) : []
   const stages = [...new Map((measured.columns?.tracks ?? []).map((track) => [track.stage, track.rank])).entries()].sort(
     ([a], [b]) => a - b,
   )
@@ -93,7 +106,8 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
             value={rank ?? ''}
             onChange={(event) => change({ ...afresh('t'), 't.rank': event.currentTarget.value || undefined })}
           >
-            <option value="">{hidden.length > 0 && !rank ? texts.ofText2(drawn.size, count(ranks.length)) : 'all'}</option>
+            <option value="">{sample.length > 0 ? texts.notableOf(sample.length, count(ranks.length)) : 'all'}</option>
+            {sample.length > 0 && <option value={STAGES}>{texts.oneOfEachStageFirst(MOST_DRAWN, count(ranks.length))}</option>}
             {interests.length > 0 && (
               <optgroup label={texts.ofInterest}>
                 {interests.map((one) => (
@@ -104,12 +118,22 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
                 ))}
               </optgroup>
             )}
-            {stages.length > 1 && !rank && (
+            {stages.length > 1 && (!rank || rank === STAGES) && (
               <optgroup label={texts.oneOfEachStage}>
                 {stages.map(([stage, one]) => (
                   <option key={stage} value={one}>
                     {texts.stage} {stage}
                     {texts.rank5} {one}
+                  </option>
+                ))}
+              </optgroup>
+            )}
+            {rank?.includes(',') && !sets.some((set) => set.ranks.join(',') === rank) && <option value={rank}>{rank}</option>}
+            {sets.length > 1 && (
+              <optgroup label={texts.severalRanks}>
+                {sets.map((set) => (
+                  <option key={set.title} value={set.ranks.join(',')}>
+                    {set.title}
                   </option>
                 ))}
               </optgroup>
@@ -137,8 +161,10 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
             {texts.predictionForTheCalculatorsRun}
           </label>
         )}
-        {hidden.length > 0 && !rank && (
+        {hidden.length > 0 && (!rank || rank === STAGES) && (
           <span class="muted">
+            {!rank && interests.map((one) => `${texts.rank2(one.rank, '')} ${one.title}`.trim()).join(', ')}
+            {!rank && '; '}
             {count(hidden.length)} {texts.ranksAreNotDrawnSelect}
           </span>
         )}
