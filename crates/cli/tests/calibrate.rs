@@ -395,7 +395,10 @@ fn bad_input_is_reported() {
         path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),
     );
     assert!(expected(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
-    assert!(expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("expected a trace or a log, found "));
+    assert!(
+        expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")])
+            .contains("expected a trace or a log, found ")
+    );
     // A calibration of another accelerator is rejected.
     let file = scratch("wrong.toml");
     assert_eq!(run(&["calibrate", &h100, "-o", &file]).code, 0);

@@ -6,7 +6,7 @@ export const bubbleOfTheSlowestStage = 'bubble of the slowest stage'
 export const ofTheWholeStep = 'of the whole step'
 export const idleTimeOfTheCritical = 'idle time of the critical stage / step time'
 export const whatTheStepLosesBy =
-  'Step time lost to the bubble. Other stages are idle for longer: the pipeline view and the balance show their mean as a share of the pipeline. The whole step includes data parallelism, optimizer and noise, so this share is the smallest.'
+  'Step time lost to the bubble. Other stages are idle for longer: the pipeline view and the balance show their mean as a share of the pipeline. The whole step also includes data parallelism, the optimizer and the jitter allowance, so this share is the smallest.'
 export const bubblesMeanOverStages = 'bubbles, mean over stages'
 export const meanOverStagesOfFill = 'mean over stages of (fill + steady + drain) / pipeline'
 export const allStagesHaveTheSame =
@@ -101,4 +101,4 @@ export const from = 'from'
 export const to = 'to'
 
 // run-problems.tsx
-export const theAnswerBelowIsThat = 'The answer below is that of the last valid settings.'
+export const theAnswerBelowIsThat = 'The results below belong to the last valid settings.'

@@ -95,7 +95,7 @@ export const network = 'Network'
 export const clusters = 'Clusters'
 export const enterOpensOneAToml = 'Enter opens one; TOML files also work'
 export const perNode2 = 'per node'
-export const reducesInTheNetwork = ', reduces in the network'
+export const reducesInTheNetwork = ', in-network reduction'
 export const aDeviceLatency = (kind: Part, bandwidth: Part, latency: Part) => `${kind}, ${bandwidth} per device, ${latency} latency`
 export const devices1 = (devices: Part, oversubscription: Part) => `${devices} devices, ${oversubscription}:1`
 export const hostMemoryPerDevice = 'host memory per device'

@@ -98,7 +98,7 @@ export const device = (limit: Part) => `device: ${limit}`
 export const strategy = 'Strategy'
 export const on = 'On'
 export const step = 'Step'
-export const behind = 'Behind'
+export const behind = 'Vs. recommended'
 export const timePerTokenOverThe =
   'Time per token relative to the recommended layout; ties are within the model error between layouts: benchmark them'
 export const tie = 'tie'

@@ -100,7 +100,7 @@ export const findSpansByNameOr = 'Find spans by name, or #12 for a micro-batch'
 export const ofText2 = (value: Part) => `${value} of `
 export const underlineTheChainOfSpans = 'Underline the critical path'
 export const criticalPath2 = 'Critical path'
-export const fadeAllElseCComma = 'Fade all else (c); comma and full stop follow it'
+export const fadeAllElseCComma = 'Fade everything off the critical path (c); comma and full stop move along it'
 export const pathOnly = 'Path only'
 export const allStreamsOfEveryStage = 'All streams of every stage (e)'
 export const openAll2 = 'Open all'

@@ -157,7 +157,7 @@ export const atLeast = 'at least '
 export const aStepOf = (stepTimeNs: Part, value: Part) => `A step of ${stepTimeNs}: ${value}`
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
 export const theRunIsNotThisJob = (mfu: Part) =>
-  `The FLOPs under “This job is” would be an MFU of ${mfu}, so they are not those of this job: no MFU is shown.`
+  `The FLOPs set under “This job is” imply an MFU of ${mfu}, so they do not match this job. MFU is hidden.`
 export const findings = 'Findings'
 export const mostExpensiveFirst = 'most expensive first'
 export const noFindingCostsMoreThan = 'No finding exceeds the noise.'
@@ -171,7 +171,7 @@ export const limitedBy = 'limited by'
 export const perStep3 = 'per step'
 export const perDay = 'per day'
 export const showOnTheTimeline = 'Show on the timeline'
-export const doText = 'Do:'
+export const doText = 'Fix:'
 export const kernelsByTime = 'Kernels by time'
 export const kernel = 'Kernel'
 export const overAllRanksAndSteps = 'over all ranks and steps'
@@ -303,7 +303,7 @@ export const cause = 'Cause'
 export const noDelay = 'no delay'
 export const belowTheLeastCost = 'below the reporting threshold'
 export const notReported = 'not reported'
-export const ranksDelayEachOther = (cause: string) => `Ranks delay each other in turn (${cause})`
+export const ranksDelayEachOther = (cause: string) => `Ranks take turns delaying each other (${cause})`
 
 // timeline.tsx
 export const step3 = 'Step'

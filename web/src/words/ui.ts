@@ -24,7 +24,7 @@ export const reset = 'reset'
 export const chosenByTheProgramChange = 'Default; change it to set your own value'
 export const auto = 'auto'
 export const kept = 'kept'
-export const heldAtTheProgramsValue = 'Value of the plan before, held because another size was set'
+export const heldAtTheProgramsValue = 'Previous value of the plan, kept because another size was set'
 
 // key-overlay.tsx
 export const keys = 'Keys'

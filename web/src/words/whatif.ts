@@ -94,7 +94,7 @@ export const software = 'software'
 export const host = 'host'
 export const memoryCapacityChangesNothingUntil = 'Memory capacity does not change the step while the run fits:'
 export const theRunNeedsMoreThan = (peak: Part, device: Part, verdict: Part) =>
-  `The run needs ${peak} of ${device} (${verdict}). The times above are those with enough memory.`
+  `The run needs ${peak} of ${device} (${verdict}). The times above assume enough memory.`
 export const ofText2 = 'of'
 
 // solvers.tsx

@@ -266,7 +266,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         Column::numbers("collectives").expendable(3),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("last in").expendable(2),
+        Column::numbers("last to enter").expendable(2),
         Column::numbers("unmatched").expendable(1),
         Column::numbers("bounds only").expendable(4),
     ];

@@ -73,7 +73,7 @@ fn sentence(root: &Root) -> String {
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
-            format!("{who} is in no collective: its host may be busy or idle")
+            format!("{who} is in no collective: its host is stuck or busy outside of communication")
         }
         RootCause::DifferentCall => {
             format!("{who} called a different collective, or with different sizes")
@@ -269,7 +269,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         let state = match stuck.state {
             State::NotEntered => "not all entered",
             State::Mismatched => "different calls",
-            State::PartlyFinished => "not all left",
+            State::PartlyFinished => "not all completed",
             State::NoneFinished => "none left",
         };
         vec![

@@ -53,7 +53,7 @@ pub fn growth(spec: &DesignSpec, devices: u64, prices: &Prices) -> Result<Growth
     let today = spec.resolve()?;
     if devices <= today.devices {
         let message = format!("{devices} devices are not more than the {} of today", today.devices);
-        return Err(Problem::new(message).hint("give the devices of the larger network"));
+        return Err(Problem::new(message).hint("set the number of devices of the larger network"));
     }
     let grown = DesignSpec { devices: Some(devices), ..spec.clone() }.resolve()?;
     let whole = bill(&grown, prices)?;

@@ -181,7 +181,7 @@ impl<'a> Building<'a> {
             let most = calls.values().map(Vec::len).max().unwrap_or(0);
             if let Some(rank) = members.iter().find(|rank| calls.get(rank).map_or(0, Vec::len) != most) {
                 return Err(Problem::new(format!(
-                    "rank {rank} calls {} collectives among ranks {}, another rank {most}",
+                    "rank {rank} calls {} collectives among ranks {}, but another rank calls {most}",
                     calls.get(rank).map_or(0, Vec::len),
                     crate::simulate::ranges(&members)
                 )));

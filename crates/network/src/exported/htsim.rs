@@ -42,7 +42,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
         let bytes = flow.bytes.get().round();
         if flow.from == flow.to || bytes < 1.0 {
             return Err(refused(
-                "htsim has no messages of a device to itself and none without bytes".to_owned(),
+                "htsim supports neither messages from a device to itself nor empty messages".to_owned(),
             ));
         }
         if bytes > MOST_BYTES {

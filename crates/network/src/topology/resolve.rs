@@ -399,7 +399,7 @@ fn ratio_from_one(key: &str, given: Option<f64>) -> Result<Option<f64>, Problem>
         Some(ratio) if !(0.1..=1e4).contains(&ratio) => {
             Err(Problem::new(format!("the oversubscription {ratio} is not between 0.1 and 10,000"))
                 .at_key(format!("design.{key}"))
-                .hint("for example, 3 is three times as much bandwidth below as above"))
+                .hint("for example, 3 means three times as much downlink as uplink bandwidth"))
         }
         other => Ok(other),
     }

@@ -77,7 +77,7 @@ impl Measured<'_> {
         // A rank that is named by its stage has no such intervals.
         (left <= 0.0 && f64::from(count) < MOST * self.count.round()).then(|| {
             format!(
-                "rank {rank} costs {} of the step, but most of it lies in {count} of its intervals in {:.0} steps: too few to name it",
+                "rank {rank} costs {} of the step, but mostly in {count} intervals of {:.0} steps, too few to call it a straggler",
                 human::percent(self.share(cost)),
                 self.count
             )

@@ -52,7 +52,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
                Threshold: 3% of the step. Cost: that time.\n\n\
                Remedies: two interleaved micro-batches (DualPipe, batch overlap), groups within a domain, \
                routing limited to few domains, low-precision dispatch, DeepEP.",
-        advice: "interleave two micro-batches, keep groups within a domain, dispatch in fp8",
+        advice: "interleave two micro-batches, keep expert groups within one NVLink domain, dispatch in fp8",
     },
     Exposed {
         dimension: Dimension::Pipeline,

@@ -103,7 +103,7 @@ impl Rule for HostPauses {
                 match known {
                     Some((cause, share)) => format!("{} of it is {}", percent(share), cause.name()),
                     None if in_turn => format!(
-                        "{} of {} ranks pause in turn, as for garbage collection",
+                        "{} of {} ranks pause at different times, as in garbage collection",
                         ranks.len(),
                         context.waterfall.ranks.len()
                     ),

@@ -44,7 +44,7 @@ impl Rule for Straggler {
         let rest_of = || {
             (report.unexplained > 0.0).then(|| {
                 format!(
-                    "delays of other ranks and stages cost a further {} per step, and no single one of them stands out",
+                    "delays of other ranks and stages cost another {} per step; none of them stands out",
                     time(report.unexplained)
                 )
             })
@@ -213,7 +213,7 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
         CauseClass::SlowChip => {
             "check clocks, temperature and power of the slow device; drain its host if it stays slow"
         }
-        CauseClass::MoreWork => "balance the work: sequence lengths, experts, layers of stages",
+        CauseClass::MoreWork => "balance the work: sequence lengths, experts, layers per stage",
         CauseClass::SlowHost => {
             "compare CPUs and clocks of the slow host with its peers; record with `with_stack=True` if no frame \
              shows the cause"

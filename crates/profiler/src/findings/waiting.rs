@@ -113,7 +113,7 @@ fn uneven(context: &Context<'_>, report: &StragglerReport, named: &Named, work: 
     };
     Finding {
         id: Waiting.id().to_owned(),
-        message: format!("ranks wait for each other in turn ({}): {share} of the step", work.cause()),
+        message: format!("ranks take turns waiting for each other ({}): {share} of the step", work.cause()),
         cost: Some(cost),
         explained: Explained::Whole,
         subject: Subject::of_ranks(named.ranks.clone(), [Class::Waiting]),

@@ -38,7 +38,7 @@ impl Layout {
                 .filter(|&size| size > 0)
                 .ok_or_else(|| wrong(format!("`{}` is not a size", size.trim())))?;
             if sizes.iter().any(|&(known, _)| known == dimension) {
-                return Err(wrong(format!("`{}` comes twice", name.trim())));
+                return Err(wrong(format!("`{}` occurs twice", name.trim())));
             }
             sizes.push((dimension, size));
         }

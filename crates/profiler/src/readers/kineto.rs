@@ -166,11 +166,9 @@ impl Parser {
             return Err(problem.in_file(label));
         }
         if self.head.own {
-            return Err(Problem::new(
-                "a timeline that `railwright timeline` wrote is no recording of a rank",
-            )
-            .in_file(label)
-            .hint("open it in Perfetto; `railwright compare` accepts the run file itself"));
+            return Err(Problem::new("this is a prediction of `railwright timeline`, not a recorded trace")
+                .in_file(label)
+                .hint("open it in Perfetto; `railwright compare` accepts the run file itself"));
         }
         let trace = finish::finish(self.fill, &self.head, self.identity);
         // An empty report would look like that of an idle rank.

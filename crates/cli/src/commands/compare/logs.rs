@@ -266,9 +266,9 @@ impl Logged {
         let Some((low, high)) = self.change.1 else { return Default::default() };
         let is_unknown = |side: &Side| matches!(side, Side::Measured { interval: None, .. });
         let of = if self.sides.iter().any(is_unknown) {
-            "; the log has too few steps for a noise of its own"
+            "; the log has too few steps to estimate its noise"
         } else {
-            ", the noise of the log included"
+            ", including the noise of the log"
         };
         let interval = format!("difference {} to {}{of}", percent(low), percent(high));
         if self.significant() == Some(true) {

@@ -85,7 +85,7 @@ impl Waiting {
                 let ranks: Vec<String> =
                     shown.map(|one| format!("rank {} ({})", one.rank, time(one.time as f64))).collect();
                 format!(
-                    "waits, overlapped or not, summed over all ranks, by the awaited rank: {}",
+                    "waits summed over all ranks (overlapped included), by the rank waited for: {}",
                     ranks.join(", ")
                 )
             });
@@ -230,7 +230,7 @@ impl Against {
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",
-            "time per rank by family and phase, largest difference first; below, the longest of each side with its calls",
+            "time per rank by family and phase, largest difference first; indented: the longest operator of A and of B, with calls",
         );
         let columns = vec![
             Column::words("operator"),

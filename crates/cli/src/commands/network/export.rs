@@ -97,7 +97,7 @@ fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {
         printer.note(&format!("defaults: {}", chosen.join(", ")));
     }
     if !lost.is_empty() {
-        printer.note(&format!("`{NETWORK}` is without: {}", lost.join("; ")));
+        printer.note(&format!("`{NETWORK}` omits: {}", lost.join("; ")));
     }
     printer.note(&format!(
         "wrote the traces of {} ranks to `{folder}` (Chakra schema {}), with `{GROUPS}`, `{NETWORK}` and `{SYSTEM}`",

@@ -39,7 +39,9 @@ pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) ->
     stages(page, &mut document);
     steps(page, limit, &mut document);
     shares(page, &mut document);
-    document.next_step("`railwright profile` with the same traces lists causes and remedies");
+    document.next_step(
+        "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies",
+    );
     document
 }
 
@@ -277,7 +279,7 @@ fn asked(page: &PipelinePage, document: &mut Document) {
     }
     document.heading_with(
         "what if",
-        "with these passes at the mean of their kind, or without excess over their own median",
+        "if these passes took the mean of their kind, or no longer than their own median",
     );
     let mut columns = vec![
         Column::words("passes"),
@@ -373,7 +375,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
     document.heading_with(
         "steps",
-        "largest loss to stalls first, then the slowest; replayed from their own passes",
+        "largest stall cost first, then slowest; replayed: step time by replay of its own passes",
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
@@ -409,11 +411,11 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         "slowdown by passes",
         match &page.bounds_only {
             None => {
-                "saved: mean time per step with these passes ideal; alone: slowdown with everything else ideal"
+                "saved: mean time saved per step if these passes were ideal; alone: slowdown if all other passes were ideal"
                     .to_owned()
             }
             Some(reason) => format!(
-                "saved: upper bound of the mean time per step with these passes ideal, because {reason}"
+                "saved: upper bound of the mean time saved per step if these passes were ideal, because {reason}"
             ),
         },
     );

@@ -30,7 +30,7 @@ impl Apart {
     pub(in crate::attribution) fn doubt(&self, base: i64) -> Option<String> {
         (self.excess > NOTABLE * base as f64).then(|| {
             format!(
-                "{} take {:.1} times as long as those of other boundaries with as many bytes: a slow link, or one between nodes",
+                "{} take {:.1} times as long as messages of the same size at other stage boundaries: a slow link, or a link between nodes",
                 self.label, self.factor
             )
         })

@@ -123,7 +123,7 @@ fn drop_outliers(fill: &mut Fill) {
                 return format!("{line}`{name}` takes {long:.0} s, longer than the trace");
             }
             let away = seconds(start.saturating_sub(middle));
-            format!("{line}`{name}` lies {away:.0} s from the middle of the trace")
+            format!("{line}`{name}` is {away:.0} s from the middle of the trace")
         });
     }
 }
