@@ -284,7 +284,7 @@ class Settings(TypedDict, total=False):
     dropout: bool
     """Enable dropout."""
     expert_imbalance: float
-    """Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces it, 1.5 with an auxiliary loss."""
+    """Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss."""
     expert_capacity: float
     """Expert capacity factor: maximum tokens per expert relative to the mean."""
     document_length: int

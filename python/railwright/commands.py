@@ -340,7 +340,7 @@ def comm(
 ) -> answers.Communication:
     """Break communication down into wait and transfer time, with bus bandwidth.
 
-    paths: Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, patterns or archives.
+    paths: Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, globs or archives.
     clocks: Clock alignment across ranks (default: auto).
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     kernels: Additional communication-kernel patterns, checked first.
@@ -366,7 +366,7 @@ def stragglers(
 ) -> answers.Stragglers:
     """Find straggler ranks, their cause and their cost per step.
 
-    paths: Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, patterns or archives.
+    paths: Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, globs or archives.
     clocks: Clock alignment across ranks (default: auto).
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     kernels: Additional communication-kernel patterns, checked first.
@@ -499,7 +499,7 @@ def digest(
 ) -> str:
     """Reduce traces to small Parquet files, one per rank, for joint analysis.
 
-    paths: Traces: files, folders, patterns or archives.
+    paths: Traces: files, folders, globs or archives.
     output: Output folder; files keep their path relative to PATH.
     part: Process every N-th file, starting with file I (from 0), such as `3/16`.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
@@ -550,7 +550,7 @@ def pipeline(
 ) -> answers.Pipeline:
     """Analyse pipeline bubbles and stalls across all stages.
 
-    paths: Recordings: files, folders, patterns or archives.
+    paths: Traces or pipeline timers: files, folders, globs or archives.
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
     step: Step to show [default: the one with the largest loss].
     replica: Replica to show [default: the last to finish].

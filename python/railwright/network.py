@@ -534,10 +534,10 @@ def design(
     fit_probability: Minimum probability that a layout fits in memory, 0 to 1.
     unlimited: Include features the selected framework version does not support.
     threads: Number of threads; does not affect results [default: number of cores].
-    domains: Sizes of scale-up domains [default: divisors of the devices to 576].
+    domains: Sizes of scale-up domains [default: divisors of the device count, up to 576].
     topologies: Topologies to compare, from `network topologies` (default: clos,rail-optimized,rail-only,dual-plane,dragonfly).
     oversubscriptions: Leaf oversubscription ratios (downlink over uplink bandwidth) (default: 1,2,4).
-    speeds: NIC bandwidths per device [default: those up to 800G that it can use].
+    speeds: NIC bandwidths per device [default: 200G, 400G, 800G and that of the cluster, up to the limit of the device].
     network: Set any other design-file key for all networks, such as `radix=128` (repeatable).
     prices: Override catalogue prices with a price list (repeatable).
     scale_up_price: Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable).
@@ -657,7 +657,7 @@ def simulate(
     fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
     first_node: Number in the name of the network's first node (default: 0).
     job: Second run on the same network: a run file.
-    job_nodelist: Slurm node list of the second run [default: first hosts that the run leaves free].
+    job_nodelist: Slurm node list of the second run [default: first free hosts].
     reordered: Write the fastest order of the hosts as a host file.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].

@@ -140,6 +140,7 @@ mod tests {
             include_str!("../../../tuner/src/flows.rs"),
             include_str!("../../../launch/src/writer.rs"),
             include_str!("../../../network/src/bill.rs"),
+            include_str!("../../../network/src/bill/warnings.rs"),
             include_str!("../../../tuner/src/codesign/front.rs"),
             include_str!("../../../tuner/src/whatif/apply.rs"),
         ];

@@ -73,7 +73,7 @@ fn sentence(root: &Root) -> String {
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
-            format!("{who} is in no collective: its host is stuck or busy outside of communication")
+            format!("{who} is in no collective: its host is stuck or busy with other work")
         }
         RootCause::DifferentCall => {
             format!("{who} called a different collective, or with different sizes")

@@ -46,11 +46,16 @@ export type Forwarding = 'none' | 'before' | 'after'
 /**
  * Medium of a cable.
  */
-export type Medium = 'copper' | 'active-optical' | 'fibre'
+export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged'
+/**
+ * Purpose of a side network.
+ */
+export type Purpose = 'storage' | 'in-band' | 'out-of-band'
 /**
  * Layer of a link.
  */
-export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+export type Layer =
+  'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'core_top' | 'local' | 'global' | 'torus'
 
 /**
  * Common fields of every result.
@@ -145,6 +150,10 @@ export interface Design {
    * @maxItems 3
    */
   cabling: [Cabling, Cabling, Cabling]
+  /**
+   * Networks of the servers.
+   */
+  side?: SideNetwork[]
 }
 /**
  * Scale-up domains, each modelled as one non-blocking switch.
@@ -196,13 +205,17 @@ export interface ClosNetwork {
    * Ports of a core, counted as those of a spine.
    */
   core_ports: number
+  /**
+   * Ports of a top switch; `null` below four tiers.
+   */
+  top_ports?: number | null
 }
 /**
  * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
-   * Tiers of switches, 1 to 3.
+   * Tiers of switches, 1 to 4.
    */
   tiers: number
   /**
@@ -242,7 +255,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same index in their pods share one.
+   * Core groups of a zone: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -253,6 +266,27 @@ export interface Clos {
    * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
+  /**
+   * The fourth tier; `null` below four tiers.
+   */
+  upper?: Upper | null
+}
+/**
+ * The fourth tier, above zones: fabrics of three tiers whose cores have ports upwards.
+ */
+export interface Upper {
+  /**
+   * Zones.
+   */
+  zones: number
+  /**
+   * Links from a core upwards.
+   */
+  core_uplinks: number
+  /**
+   * Top switches.
+   */
+  tops: number
 }
 /**
  * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
@@ -366,6 +400,48 @@ export interface Cabling {
   length: number
 }
 /**
+ * A network of the servers.
+ */
+export interface SideNetwork {
+  purpose: Purpose
+  /**
+   * Servers.
+   */
+  servers: number
+  /**
+   * Ports of a server.
+   */
+  ports: number
+  /**
+   * Further ports: storage, management servers, switches, power distribution, uplinks of the site.
+   */
+  endpoints: number
+  /**
+   * Bandwidth of a port, one direction. Unit: B/s.
+   */
+  speed: number
+  /**
+   * Ports of a switch.
+   */
+  radix: number
+  /**
+   * Equal fabrics.
+   */
+  fabrics: number
+  clos: Clos
+  /**
+   * Uplinks of all switches of one tier to the in-band network, which has ports for them.
+   */
+  uplinks: number
+  /**
+   * Cables at servers and between switches.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  cabling: [Cabling, Cabling]
+}
+/**
  * Parts of a network.
  */
 export interface CountsFields {
@@ -396,7 +472,7 @@ export interface CountsFields {
  */
 export interface TierCount {
   /**
-   * `leaf`, `spine`, `core`, `router`.
+   * `leaf`, `spine`, `core`, `top`, `router`.
    */
   name: string
   /**

@@ -46,11 +46,16 @@ export type Forwarding = 'none' | 'before' | 'after'
 /**
  * Medium of a cable.
  */
-export type Medium = 'copper' | 'active-optical' | 'fibre'
+export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged'
+/**
+ * Purpose of a side network.
+ */
+export type Purpose = 'storage' | 'in-band' | 'out-of-band'
 /**
  * Layer of a link.
  */
-export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+export type Layer =
+  'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'core_top' | 'local' | 'global' | 'torus'
 /**
  * Kinds of parts.
  */
@@ -58,6 +63,8 @@ export type Item =
   | 'switch-port'
   | 'chassis-port'
   | 'transceiver'
+  | 'linear-transceiver'
+  | 'co-packaged-end'
   | 'nic'
   | 'copper'
   | 'active-optical'
@@ -218,6 +225,10 @@ export interface Design {
    * @maxItems 3
    */
   cabling: [Cabling, Cabling, Cabling]
+  /**
+   * Networks of the servers.
+   */
+  side?: SideNetwork[]
 }
 /**
  * Scale-up domains, each modelled as one non-blocking switch.
@@ -269,13 +280,17 @@ export interface ClosNetwork {
    * Ports of a core, counted as those of a spine.
    */
   core_ports: number
+  /**
+   * Ports of a top switch; `null` below four tiers.
+   */
+  top_ports?: number | null
 }
 /**
  * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
-   * Tiers of switches, 1 to 3.
+   * Tiers of switches, 1 to 4.
    */
   tiers: number
   /**
@@ -315,7 +330,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same index in their pods share one.
+   * Core groups of a zone: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -326,6 +341,27 @@ export interface Clos {
    * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
+  /**
+   * The fourth tier; `null` below four tiers.
+   */
+  upper?: Upper | null
+}
+/**
+ * The fourth tier, above zones: fabrics of three tiers whose cores have ports upwards.
+ */
+export interface Upper {
+  /**
+   * Zones.
+   */
+  zones: number
+  /**
+   * Links from a core upwards.
+   */
+  core_uplinks: number
+  /**
+   * Top switches.
+   */
+  tops: number
 }
 /**
  * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
@@ -439,6 +475,48 @@ export interface Cabling {
   length: number
 }
 /**
+ * A network of the servers.
+ */
+export interface SideNetwork {
+  purpose: Purpose
+  /**
+   * Servers.
+   */
+  servers: number
+  /**
+   * Ports of a server.
+   */
+  ports: number
+  /**
+   * Further ports: storage, management servers, switches, power distribution, uplinks of the site.
+   */
+  endpoints: number
+  /**
+   * Bandwidth of a port, one direction. Unit: B/s.
+   */
+  speed: number
+  /**
+   * Ports of a switch.
+   */
+  radix: number
+  /**
+   * Equal fabrics.
+   */
+  fabrics: number
+  clos: Clos
+  /**
+   * Uplinks of all switches of one tier to the in-band network, which has ports for them.
+   */
+  uplinks: number
+  /**
+   * Cables at servers and between switches.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  cabling: [Cabling, Cabling]
+}
+/**
  * The bill of a network.
  */
 export interface Bill {
@@ -452,7 +530,7 @@ export interface Bill {
    */
   devices: number
   /**
-   * Line by line.
+   * Line by line; the accelerators' network first.
    */
   lines: Line[]
   /**
@@ -460,13 +538,17 @@ export interface Bill {
    */
   ports_and_transceivers: number
   /**
-   * Switches, cables and transceivers. Unit: USD.
+   * Switches, cables and transceivers of the accelerators' network. Unit: USD.
    */
   fabric: number
   /**
-   * Network interfaces. Unit: USD.
+   * Network interfaces of the accelerators. Unit: USD.
    */
   nics: number
+  /**
+   * Networks of the servers: storage and management, NICs included. Unit: USD.
+   */
+  side: number
   /**
    * All of it, at typical prices. Unit: USD.
    */
@@ -484,6 +566,10 @@ export interface Bill {
    * or at the range of its rule if it is derived.
    */
   ranged_share: number
+  /**
+   * True if every part has a price; the totals are lower bounds otherwise.
+   */
+  has_all_prices: boolean
   /**
    * Total power of the parts with known power. Unit: W.
    */
@@ -523,7 +609,7 @@ export interface Counts {
  */
 export interface TierCount {
   /**
-   * `leaf`, `spine`, `core`, `router`.
+   * `leaf`, `spine`, `core`, `top`, `router`.
    */
   name: string
   /**
@@ -568,7 +654,7 @@ export interface LayerCount {
 export interface Line {
   item: Item
   /**
-   * Location: a tier of switches or a layer of cables.
+   * Location: a tier of switches or a layer of cables, behind the name of its network if that is not the accelerators'.
    */
   place: string
   /**
@@ -634,7 +720,7 @@ export interface Price {
    */
   watts_source: string
   /**
-   * `retrieved`, `recalled`, `inferred`, `derived`, or text of the user.
+   * `retrieved`, `recalled`, `inferred`, `derived`, `unknown` (no price), or text of the user.
    */
   confidence: string
 }

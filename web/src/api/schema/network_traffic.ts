@@ -46,7 +46,11 @@ export type Forwarding = 'none' | 'before' | 'after'
 /**
  * Medium of a cable.
  */
-export type Medium = 'copper' | 'active-optical' | 'fibre'
+export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged'
+/**
+ * Purpose of a side network.
+ */
+export type Purpose = 'storage' | 'in-band' | 'out-of-band'
 /**
  * Kind of a pair of ranks.
  */
@@ -95,7 +99,8 @@ export type Algorithm =
 /**
  * Layer of a link.
  */
-export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
+export type Layer =
+  'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'core_top' | 'local' | 'global' | 'torus'
 /**
  * Direction of the links of a layer.
  */
@@ -252,6 +257,10 @@ export interface Design {
    * @maxItems 3
    */
   cabling: [Cabling, Cabling, Cabling]
+  /**
+   * Networks of the servers.
+   */
+  side?: SideNetwork[]
 }
 /**
  * Scale-up domains, each modelled as one non-blocking switch.
@@ -303,13 +312,17 @@ export interface ClosNetwork {
    * Ports of a core, counted as those of a spine.
    */
   core_ports: number
+  /**
+   * Ports of a top switch; `null` below four tiers.
+   */
+  top_ports?: number | null
 }
 /**
  * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
  */
 export interface Clos {
   /**
-   * Tiers of switches, 1 to 3.
+   * Tiers of switches, 1 to 4.
    */
   tiers: number
   /**
@@ -349,7 +362,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same index in their pods share one.
+   * Core groups of a zone: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -360,6 +373,27 @@ export interface Clos {
    * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
+  /**
+   * The fourth tier; `null` below four tiers.
+   */
+  upper?: Upper | null
+}
+/**
+ * The fourth tier, above zones: fabrics of three tiers whose cores have ports upwards.
+ */
+export interface Upper {
+  /**
+   * Zones.
+   */
+  zones: number
+  /**
+   * Links from a core upwards.
+   */
+  core_uplinks: number
+  /**
+   * Top switches.
+   */
+  tops: number
 }
 /**
  * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
@@ -471,6 +505,48 @@ export interface Cabling {
    * Mean length in metres. Unit: m.
    */
   length: number
+}
+/**
+ * A network of the servers.
+ */
+export interface SideNetwork {
+  purpose: Purpose
+  /**
+   * Servers.
+   */
+  servers: number
+  /**
+   * Ports of a server.
+   */
+  ports: number
+  /**
+   * Further ports: storage, management servers, switches, power distribution, uplinks of the site.
+   */
+  endpoints: number
+  /**
+   * Bandwidth of a port, one direction. Unit: B/s.
+   */
+  speed: number
+  /**
+   * Ports of a switch.
+   */
+  radix: number
+  /**
+   * Equal fabrics.
+   */
+  fabrics: number
+  clos: Clos
+  /**
+   * Uplinks of all switches of one tier to the in-band network, which has ports for them.
+   */
+  uplinks: number
+  /**
+   * Cables at servers and between switches.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  cabling: [Cabling, Cabling]
 }
 /**
  * Domains and rails of a run. Rank `n` runs on device `n`, or on that of its seat.

@@ -235,7 +235,7 @@ fn f17_18_a_stream_is_a_stream_in_every_spelling() {
 #[test]
 fn f20_a_time_of_zero_does_not_stretch_the_window() {
     let bytes = with(&member("ts"), b"\"ts\": 0");
-    let damage = Some((DamageKind::OutlyingTime, 1, "lies -1694128201 s from the middle of the trace"));
+    let damage = Some((DamageKind::OutlyingTime, 1, "is -1694128201 s from the middle of the trace"));
     check("20_ts_zero", &bytes, &Wanted { kept: ALL - 1, damage });
     at_victim(&bytes);
     // An implausible duration is as bad, and so is a wrong time in the first event.
@@ -409,7 +409,7 @@ fn a_timeline_of_the_program_is_no_recording() {
         railwright_step::chrome::Options::default(),
     );
     let problem = read(text.as_bytes()).unwrap_err();
-    assert!(problem.message.contains("is no recording of a rank"), "{problem}");
+    assert!(problem.message.contains("not a recorded trace"), "{problem}");
 }
 
 #[test]

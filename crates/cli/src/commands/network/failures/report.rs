@@ -342,7 +342,7 @@ impl Answered {
                 words(self.job.recovery)
             ),
             None => format!(
-                "step: the exposed network time ({} of the step{}) grows with the lost bandwidth ({})",
+                "step: the exposed network time, {} of the step{}, grows with the lost bandwidth ({})",
                 human::percent(self.job.exposed_share),
                 if self.share_given { "" } else { " (default; set --exposed-share or --run)" },
                 words(self.job.recovery)
