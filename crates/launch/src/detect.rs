@@ -112,7 +112,7 @@ fn read_settings(
     match detect(text).first()?.format {
         Format::Script | Format::Accelerate | Format::Deepspeed => None,
         Format::Other => Some(other::read(text, file, arguments)),
-        Format::HfTrainer => Some(trainers::read_started(text, file, context, launcher)),
+        Format::HfTrainer => Some(trainers::read_started(text, file, context, (launcher, arguments))),
         _ => read_with(text, file, context),
     }
 }

@@ -242,6 +242,14 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             fields.draft.leave_open("plan.sharding", &source, line, why);
         }
     }
+    // base.yml: `dcn_data_parallelism: -1` and `ici_fsdp_parallelism: -1`, that is shards within a slice and replicas of slices.
+    let has_own =
+        ["dcn_data_parallelism", "dcn_fsdp_parallelism"].iter().any(|axis| fields.document.has(axis));
+    if fsdp.is_err() && data == Ok(1) && !has_own {
+        let message = "the base file replicates between slices, and a node of GPUs is a slice: estimated as shards over all \
+            devices; on several nodes pass `--sharding hsdp:N` with the devices of a node";
+        fields.draft.remark(RemarkKind::Assumed, "dcn_data_parallelism", None, message);
+    }
     let ranks = product(&[all_data, all_tensor, all_context, pipeline]).ok();
     if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), source(&["fsdp", "data", "tensor"], fields))
     {

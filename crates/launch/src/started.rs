@@ -220,9 +220,11 @@ fn combined(
             }
         }
     }
-    for (_, word) in start.rest(used) {
+    for (at, word) in start.rest(used) {
         let is_setting = word.text.starts_with("--") || word.text.contains('=');
-        if is_setting && !is_merged {
+        let is_read =
+            start.name() == "litgpt" && trainers::overridden(word, start.arguments().get(at + 1)).is_some();
+        if is_setting && !is_merged && !is_read {
             let message = "is not read: the setting of the configuration is used".to_owned();
             let (line, file) = place(word.line);
             let source = shorten(&word.text);

@@ -96,6 +96,14 @@ impl Reader for TorchtitanReader {
                 fields.draft.remark(RemarkKind::Unresolved, &source, Some(line), why);
             }
         }
+        let path = "_target_";
+        let class = recipe.as_ref().and_then(|recipe| recipe.document.get(path));
+        if class.is_some_and(|entry| entry.data.plain().contains("AutoParallel")) {
+            // `torchtitan/experiments/autoparallel`: the degrees only give the mesh.
+            let message = "a solver places the weights, and this layout is not read: estimated as the plain trainer's, \
+                with its precision and compilation";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
         fill(&mut fields, is_whole, recipe.is_some());
         if let Some(recipe) = recipe {
             recipe.remarks(&mut fields.draft, &registry::is_wanted, &|_| false);

@@ -30,6 +30,7 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::litgpt::overridden;
 pub(crate) use launcher::processes;
 
 use self::common::{Dialect, is_trainer, named};
@@ -151,16 +152,16 @@ impl Reader for TrainersReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        read_started(text, file, context, &[])
+        read_started(text, file, context, (&[], &[]))
     }
 }
 
-/// Reads a configuration with the sharding and the precision that the words of its launcher set.
+/// Reads a configuration with the sharding and the precision that the words of its launcher set, and LitGPT's with its arguments.
 pub(crate) fn read_started(
     text: &str,
     file: &str,
     context: &Context<'_>,
-    launcher: &[Word],
+    (launcher, arguments): (&[Word], &[Word]),
 ) -> Result<Launch, Vec<Problem>> {
     if automodel::is_one(text) {
         return automodel::read(text, file);
@@ -200,6 +201,9 @@ pub(crate) fn read_started(
     };
     let mut keys = read.map_err(|problem| vec![problem])?;
     launcher::settings(launcher, &mut keys.document);
+    if dialect == Dialect::LitGpt {
+        litgpt::override_with(arguments, &mut keys.document);
+    }
     filled(dialect, keys, text, file, context)
 }
 
@@ -553,6 +557,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
             _ => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it stays unset"),
         }
     }
+    purpose::precision(fields);
     // accelerate's own file may set the format.
     let is_computed = fields
         .document

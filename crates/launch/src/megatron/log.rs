@@ -6,6 +6,7 @@
 use super::arguments::{self, Argument, Arguments};
 use super::dialect::Stated;
 use super::meaning::World;
+use super::model::has_own_rows;
 use super::{flags, iterations, partial};
 use crate::shell::Word;
 use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
@@ -263,7 +264,7 @@ fn world(text: &str) -> World {
 /// `> padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)`.
 fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
     const MARK: &str = "padded vocab (size:";
-    if arguments.get("vocab_size").is_some() {
+    if arguments.get("vocab_size").is_some() && !has_own_rows(arguments) {
         return;
     }
     let lines: Vec<(usize, &str)> =
@@ -274,7 +275,8 @@ fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         if let Ok(rows) = rest[..end].parse::<u64>() {
             draft.set("model.vocab", &rows, &format!("{MARK} {rows})"), Some(index + 1));
-            draft.forget(&["tokenizer_type", "tokenizer_model", "no --vocab-size"]);
+            let given = arguments.origin("vocab_size").0;
+            draft.forget(&["tokenizer_type", "tokenizer_model", "no --vocab-size", given.as_str()]);
             let multiple =
                 arguments.count("make_vocab_size_divisible_by", draft).filter(|n| *n > 0).unwrap_or(128);
             let (source, line) = arguments.origin("make_vocab_size_divisible_by");

@@ -3,6 +3,7 @@
 //! Responsible for: shapes and Megatron's defaults for them. Does not read tokenizers: the vocabulary is that of flags and logs, or the
 //! known one of the tokenizer kind, with a remark.
 
+use super::arguments::Arguments;
 use super::hybrid;
 use super::meaning::Filler;
 use crate::{RemarkKind, tokenizers};
@@ -235,6 +236,9 @@ fn vocabulary(f: &mut Filler<'_>) {
     let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
     f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
     if let Some(rows) = f.count("vocab_size") {
+        if has_own_rows(f.arguments) {
+            return ignored_rows(f, rows);
+        }
         // A tokenizer without a file adds a token that ends documents.
         let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
         f.set("model.vocab", &rows.saturating_add(u64::from(is_null)), "vocab_size");
@@ -254,6 +258,46 @@ fn vocabulary(f: &mut Filler<'_>) {
         "vocab_size",
         "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab",
     );
+}
+
+/// Whether the tokenizer has its own vocabulary, so that Megatron ignores `--vocab-size`: only tokenizers without a file take it
+/// (`megatron/training/tokenizer/tokenizer.py`). Settings of other formats than flags and dumps have their own rules.
+pub(super) fn has_own_rows(arguments: &Arguments) -> bool {
+    const OWN: [&str; 7] = [
+        "HuggingFaceTokenizer",
+        "Llama2Tokenizer",
+        "SentencePieceTokenizer",
+        "GPTSentencePieceTokenizer",
+        "GPT2BPETokenizer",
+        "BertWordPieceLowerCase",
+        "BertWordPieceCase",
+    ];
+    let source = arguments.origin("vocab_size").0;
+    (source.starts_with("--vocab-size") || source.starts_with("vocab_size "))
+        && arguments.word("tokenizer_type").is_some_and(|word| OWN.contains(&word))
+}
+
+/// `--vocab-size` of a run whose tokenizer has its own vocabulary; its rows may be known from its name.
+fn ignored_rows(f: &mut Filler<'_>, given: u64) {
+    let known = ["tokenizer_model", "tokenizer_type"]
+        .into_iter()
+        .find_map(|field| Some((tokenizers::rows(f.arguments.word(field)?)?, field)));
+    match known {
+        Some((rows, field)) => {
+            if rows != given {
+                let shown = railwright_spec::human::whole(rows);
+                let message = format!("has no effect: the tokenizer has its own vocabulary, of {shown} rows");
+                f.remark(RemarkKind::Conflict, "vocab_size", message);
+            }
+            f.set("model.vocab", &rows, field);
+        }
+        None => {
+            let (source, line) = f.arguments.origin("vocab_size");
+            f.draft.leave_open("model.vocab", &source, line, "the tokenizer has its own vocabulary");
+            let message = "has no effect: the tokenizer has its own vocabulary, which is not in this file: pass --vocab";
+            f.remark(RemarkKind::Unresolved, "vocab_size", message);
+        }
+    }
 }
 
 fn experts(f: &mut Filler<'_>, layers: u64) {

@@ -10,6 +10,7 @@ use crate::fields::{Fields, Known, Meaning};
 use crate::megatron::Graphs;
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
+use railwright_spec::precision::DataType;
 
 pub(super) fn is_one(text: &str) -> bool {
     let starts = |key: &str| text.lines().any(|line| line.starts_with(key));
@@ -88,6 +89,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.megatron_cfg.optimizer.use_distributed_optimizer", Read),
     ("policy.megatron_cfg.distributed_data_parallel_config.overlap_grad_reduce", Read),
     ("policy.megatron_cfg.distributed_data_parallel_config.overlap_param_gather", Read),
+    (REDUCE_IN_FP32, Read),
     ("policy.megatron_cfg.peft.enabled", Read),
     ("policy.megatron_cfg.peft.dim", Read),
     ("policy.megatron_cfg.peft.target_modules", Read),
@@ -107,6 +109,9 @@ pub(super) const KNOWN: &[Known] = &[
     ("cluster.num_nodes", Read),
     ("defaults", Read),
 ];
+
+/// Format in which Megatron-Core keeps and reduces gradients.
+const REDUCE_IN_FP32: &str = "policy.megatron_cfg.distributed_data_parallel_config.grad_reduce_in_fp32";
 
 /// Reads the actor. `missing` is why the defaults of another file are not known.
 pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
@@ -310,11 +315,29 @@ fn megatron(fields: &mut Fields<'_>) {
             fields.set(to, &flag, &path);
         }
     }
+    gradients(fields);
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under NeMo-RL");
     dispatch(fields, "policy.megatron_cfg.moe_enable_deepep");
     graphs(fields);
     features::switches(fields);
     adapters(fields, "policy.megatron_cfg.peft");
+}
+
+/// Gradients in fp32, or in the format of the parameters (Megatron-Core, `param_and_grad_buffer.py`).
+fn gradients(fields: &mut Fields<'_>) {
+    let narrow = match fields.word("policy.precision").as_deref() {
+        Some("bfloat16" | "bf16") => Some(DataType::Bf16),
+        Some("float16" | "fp16") => Some(DataType::Fp16),
+        Some("float32" | "fp32") => Some(DataType::Fp32),
+        _ => None,
+    };
+    let Some(is_wide) = fields.flag(REDUCE_IN_FP32) else { return };
+    let Some(format) = is_wide.then_some(DataType::Fp32).or(narrow) else {
+        let message = "gradients have the format of the parameters, which is unknown: they stay unset";
+        return fields.remark(RemarkKind::Unresolved, REDUCE_IN_FP32, message);
+    };
+    fields.set("plan.precision.gradients", &format, REDUCE_IN_FP32);
+    fields.set("plan.precision.gradient_reduce", &format, REDUCE_IN_FP32);
 }
 
 /// Share of a step in CUDA graphs, by the arguments of Megatron-Core.

@@ -85,10 +85,17 @@ pub(crate) fn is_script(text: &str) -> bool {
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
         })
     };
+    // Tests and groups of commands have a space behind the bracket, unlike tables of TOML and JSON.
+    let is_group = |line: &str| {
+        let is_test = ["[ ", "[[ "].iter().any(|start| line.starts_with(start))
+            && ["] ", "];"].iter().any(|end| line.contains(end));
+        let group = line.strip_prefix("{ ");
+        is_test || group.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    };
     !text.lines().any(|line| {
         ["import ", "from ", "def ", "class ", "{", "<", "[", "- "]
             .iter()
-            .any(|start| line.starts_with(start))
+            .any(|start| line.starts_with(start) && !is_group(line))
             || is_key(line)
     })
 }

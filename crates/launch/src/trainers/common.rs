@@ -84,9 +84,18 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
         "deepspeed",
         "fsdp",
     ];
+    if calls_deepspeed(fields) {
+        return false;
+    }
     // Opening a file of DeepSpeed replaced its name by its settings.
     let has_file = fields.document.entries.iter().any(|entry| entry.path.starts_with("deepspeed_file."));
     let names_class =
         fields.document.get("program").is_some_and(|entry| entry.data.plain().contains("TrainingArguments"));
     names_class || OWN.iter().filter(|key| fields.document.has(key)).count() + usize::from(has_file) > 1
+}
+
+/// Tests whether a program calls DeepSpeed itself: DeepSpeed's own parser has `--deepspeed` without a value, and Transformers'
+/// `--deepspeed` names a file.
+pub(super) fn calls_deepspeed(fields: &Fields<'_>) -> bool {
+    fields.document.get("deepspeed").is_some_and(|entry| entry.data == Data::Flag(true))
 }

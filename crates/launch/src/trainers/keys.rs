@@ -197,6 +197,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("deepspeed_config.offload_optimizer_device", Read),
     ("deepspeed_config.offload_param_device", Read),
     ("deepspeed_config.deepspeed_config_file", Read),
+    ("deepspeed_config", Read),
     ("deepspeed_config.*", Ignored),
     ("deepspeed_file.*", Ignored),
     ("reward_funcs", Read),

@@ -3,12 +3,15 @@
 //! Responsible for: behaviour of its commands with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags
 //! of adapters. A model described by the file itself is left open.
 
+use super::common::put;
+use super::keys;
 use crate::RemarkKind;
 use crate::accelerate::software;
 use crate::adapter;
-use crate::document::Data;
+use crate::document::{Data, Document};
 use crate::fields::Fields;
 use crate::narrow::pure;
+use crate::shell::Word;
 use railwright_spec::plan::{Recompute, Sharding};
 use railwright_spec::precision::DataType;
 
@@ -20,6 +23,28 @@ const TARGETS: [(&str, &[&str], bool); 5] = [
     ("lora_projection", &["o_proj"], false),
     ("lora_mlp", &["gate_proj", "up_proj", "down_proj"], false),
 ];
+
+/// The value that a word of LitGPT's command line gives to a setting, with its name; the next word may hold it. `None` for settings that
+/// no reader supports, and for values that only a run knows.
+pub(crate) fn overridden<'a>(word: &'a Word, next: Option<&'a Word>) -> Option<(&'a str, &'a str)> {
+    let text = word.text.strip_prefix("--")?;
+    let (name, value, place) = match text.split_once('=') {
+        Some((name, value)) => (name, value, word),
+        None => (text, next?.text.as_str(), next?),
+    };
+    (keys::is_known(name) && place.unknown.is_empty() && !value.starts_with("--")).then_some((name, value))
+}
+
+/// Puts settings of the command line in place of those of the configuration.
+pub(super) fn override_with(words: &[Word], document: &mut Document) {
+    for (at, word) in words.iter().enumerate() {
+        if let Some((name, value)) = overridden(word, words.get(at + 1)) {
+            document.entries.retain(|entry| entry.path != name);
+            // Its line is one of the script, not of the configuration.
+            put(document, name, Data::of_word(value), 0);
+        }
+    }
+}
 
 /// Tests whether the file contains the dimensions of its model: no reader supports these names.
 pub(super) fn has_own_model(fields: &mut Fields<'_>) -> bool {

@@ -3,7 +3,8 @@
 //! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP, and a remark that replicas
 //! are the default. Does not read other files.
 
-use super::common::{Dialect, is_trainer, put};
+use super::common::{Dialect, calls_deepspeed, is_trainer, put};
+use super::related::OF_PROGRAM;
 use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
@@ -63,6 +64,9 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         let pairs: Vec<(&str, &str)> = old.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         fields.document.rename(&pairs);
         return deepspeed::read(fields, "");
+    }
+    if calls_deepspeed(fields) {
+        return of_program(fields, path);
     }
     if fields.is_auto(path) {
         return fields.remark(RemarkKind::Unresolved, path, "determines sharding, which stays unset");
@@ -139,6 +143,19 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         `--sharding fsdp` if it shards";
     fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);
     software(fields, "transformers-2026", "Hugging Face's models, eager");
+}
+
+/// Sharding of a program that calls DeepSpeed itself: that of the file that it names, or unknown.
+fn of_program(fields: &mut Fields<'_>, path: &str) {
+    fields.take(path);
+    if let Some(word) = fields.word(OF_PROGRAM) {
+        return named(fields, OF_PROGRAM, &word);
+    }
+    let message = "the program sets DeepSpeed's sharding itself, so it stays unset: pass `--sharding`";
+    fields.remark(RemarkKind::Unresolved, path, message);
+    let (source, line) = fields.source(path);
+    fields.draft.leave_open("plan.sharding", &source, line, "the program sets it itself");
+    software(fields, deepspeed::SOFTWARE, "DeepSpeed");
 }
 
 /// Tests whether the name of a file indicates offload: `zero3_cpuoffload`, but not `stage3_no_offloading`.

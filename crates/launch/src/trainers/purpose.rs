@@ -2,9 +2,11 @@
 //!
 //! Responsible for: remarks on parts of a step that are not modelled, and on programs that may not train.
 
-use super::common::Dialect;
+use super::common::{Dialect, calls_deepspeed};
 use crate::RemarkKind;
+use crate::document::Data;
 use crate::fields::Fields;
+use railwright_spec::plan::PrecisionPreset;
 
 /// Remarks on a program whose name does not indicate training: others than trainers have the same arguments.
 pub(super) fn program(fields: &mut Fields<'_>) {
@@ -44,6 +46,28 @@ pub(super) fn program(fields: &mut Fields<'_>) {
     }
 }
 
+/// Precision of a program that calls DeepSpeed itself: that of DeepSpeed's file, or unknown. Transformers' default does not apply.
+pub(super) fn precision(fields: &mut Fields<'_>) {
+    if !calls_deepspeed(fields) || fields.draft.value("plan.precision.preset").is_some() {
+        return;
+    }
+    let formats = [
+        ("deepspeed_file.bf16.enabled", PrecisionPreset::Bf16),
+        ("deepspeed_file.bfloat16.enabled", PrecisionPreset::Bf16),
+        ("deepspeed_file.fp16.enabled", PrecisionPreset::Fp16),
+    ];
+    for (path, preset) in formats {
+        if fields.document.get(path).is_some_and(|entry| entry.data == Data::Flag(true)) {
+            return fields.set("plan.precision.preset", &preset, path);
+        }
+    }
+    let path = "deepspeed";
+    let message = "the program sets DeepSpeed's precision itself, so it stays unset: pass `--precision`";
+    fields.remark(RemarkKind::Unresolved, path, message);
+    let (source, line) = fields.source(path);
+    fields.draft.leave_open("plan.precision.preset", &source, line, "the program sets it itself");
+}
+
 /// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.
 pub(super) fn rewards(fields: &mut Fields<'_>, dialect: Dialect) {
     // Under ms-swift both make room for generation, and are back before the update.
@@ -62,6 +86,9 @@ pub(super) fn rewards(fields: &mut Fields<'_>, dialect: Dialect) {
     let program = fields.word("program").unwrap_or_default().to_ascii_lowercase();
     let is_named = ["dpo", "kto", "orpo", "simpo", "reward", "_rm"].iter().any(|name| program.contains(name));
     let prefers = prefers.or_else(|| is_named.then_some("program"));
+    // The second step of DeepSpeed-Chat, whose program is `main.py` in every step.
+    let path = "num_padding_at_beginning";
+    let prefers = prefers.or_else(|| fields.document.has(path).then_some(path));
     let lengths = (fields.count("max_prompt_length"), fields.count("max_completion_length"));
     if let Some(path) = generates {
         let message =

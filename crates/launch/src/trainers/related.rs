@@ -12,8 +12,15 @@ const ACCELERATE: [&str; 5] =
     ["fsdp_config", "deepspeed_config", "parallelism_config", "num_processes", "mixed_precision"];
 
 /// The keys that name such a file; true if it is accelerate's.
-const NAMED: [(&str, bool); 3] =
-    [("accelerate", true), ("deepspeed", false), ("deepspeed_config.deepspeed_config_file", false)];
+const NAMED: [(&str, bool); 4] = [
+    ("accelerate", true),
+    ("deepspeed", false),
+    ("deepspeed_config.deepspeed_config_file", false),
+    (OF_PROGRAM, false),
+];
+
+/// The flag of DeepSpeed's own parser, which a program uses that calls DeepSpeed itself.
+pub(super) const OF_PROGRAM: &str = "deepspeed_config";
 
 /// Adds the settings of the files that can be opened.
 pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
@@ -28,7 +35,9 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
             let is_wanted = if is_accelerate {
                 ACCELERATE.contains(&section)
             } else {
+                // Transformers' Trainer fills the formats of the file with its own.
                 matches!(section, "zero_optimization" | "activation_checkpointing")
+                    || (key == OF_PROGRAM && matches!(section, "bf16" | "bfloat16" | "fp16"))
             };
             let path =
                 if is_accelerate { entry.path.clone() } else { format!("deepspeed_file.{}", entry.path) };
