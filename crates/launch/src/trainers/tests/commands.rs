@@ -209,7 +209,7 @@ fn litgpt_is_read() {
     );
     let own = pretrain + "model_config:\n  n_layer: 6\n  n_embd: 288\n";
     let launch = check(&own, &[("model.name", "open")]);
-    assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not read"));
+    assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not supported"));
 }
 
 /// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is
