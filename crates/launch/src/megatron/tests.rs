@@ -354,7 +354,7 @@ fn a_tokenizer_without_a_file_adds_a_token() {
         );
         value(&example(&text, Format::MegatronCommand), "model.vocab")
     };
-    assert_eq!((read("NullTokenizer"), read("GPT2BPETokenizer")), ("1001".to_owned(), "1000".to_owned()));
+    assert_eq!((read("NullTokenizer"), read("GPT2BPETokenizer")), ("1001".to_owned(), "50257".to_owned()));
 }
 
 #[test]
