@@ -20,7 +20,7 @@ pub fn names(text: &str, phrase: &str) -> bool {
 /// True if the clause denies the phrase at byte `at` of `text`.
 pub fn is_denied(text: &str, at: usize, length: usize) -> bool {
     let clause_end = |c: char| matches!(c, ',' | ';' | '(' | ')' | '[' | ']' | '.');
-    // A full stop inside of a name, as in `torch.compile`, ends no clause.
+    // A full stop within a name, as in `torch.compile`, ends no clause.
     let before = text[..at].rsplit([',', ';', '(', ')', '[', ']']).next().unwrap_or_default();
     let before = before.rsplit(". ").next().unwrap_or_default();
     let after = &text[at + length..];

@@ -90,7 +90,10 @@ fn questions_without_an_answer_are_errors() {
         curve(&free.0, Network::Design(&free.1), &question).expect_err("no answer").message
     };
     assert_eq!(problem(&[vec![0]], 1), "a collective has at least 2 ranks");
-    assert_eq!(problem(&[vec![0, 64]], 1), "rank 64 does not exist: the network has 64 devices, from 0");
+    assert_eq!(
+        problem(&[vec![0, 64]], 1),
+        "rank 64 does not exist: the network has 64 devices, counted from 0"
+    );
     assert_eq!(problem(&[vec![0, 1], vec![1, 2]], 1), "rank 1 is listed twice");
     assert!(problem(&[vec![0, 1], vec![2]], 1).contains("sizes must be equal"));
     assert!(problem(&[vec![0, 1]], 4).contains("no hash seed"));
