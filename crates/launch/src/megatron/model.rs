@@ -282,21 +282,19 @@ fn ignored_rows(f: &mut Filler<'_>, given: u64) {
     let known = ["tokenizer_model", "tokenizer_type"]
         .into_iter()
         .find_map(|field| Some((tokenizers::rows(f.arguments.word(field)?)?, field)));
-    match known {
-        Some((rows, field)) => {
-            if rows != given {
-                let shown = railwright_spec::human::whole(rows);
-                let message = format!("has no effect: the tokenizer has its own vocabulary, of {shown} rows");
-                f.remark(RemarkKind::Conflict, "vocab_size", message);
-            }
-            f.set("model.vocab", &rows, field);
+    if let Some((rows, field)) = known {
+        if rows != given {
+            let shown = railwright_spec::human::whole(rows);
+            let message = format!("has no effect: the tokenizer has its own vocabulary, of {shown} rows");
+            f.remark(RemarkKind::Conflict, "vocab_size", message);
         }
-        None => {
-            let (source, line) = f.arguments.origin("vocab_size");
-            f.draft.leave_open("model.vocab", &source, line, "the tokenizer has its own vocabulary");
-            let message = "has no effect: the tokenizer has its own vocabulary, which is not in this file: pass --vocab";
-            f.remark(RemarkKind::Unresolved, "vocab_size", message);
-        }
+        f.set("model.vocab", &rows, field);
+    } else {
+        let (source, line) = f.arguments.origin("vocab_size");
+        f.draft.leave_open("model.vocab", &source, line, "the tokenizer has its own vocabulary");
+        let message =
+            "has no effect: the tokenizer has its own vocabulary, which is not in this file: pass --vocab";
+        f.remark(RemarkKind::Unresolved, "vocab_size", message);
     }
 }
 

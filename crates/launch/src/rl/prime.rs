@@ -362,7 +362,7 @@ fn optimizer(fields: &mut Fields<'_>) {
         Some("muon") => fields.set(key, &Optimizer::Muon, path),
         Some("sgd") => fields.set(key, &Optimizer::Sgd, path),
         Some(_) => {
-            fields.remark(RemarkKind::Unresolved, path, "this optimizer is not modelled: it stays unset")
+            fields.remark(RemarkKind::Unresolved, path, "this optimizer is not modelled: it stays unset");
         }
     }
 }

@@ -341,10 +341,9 @@ impl Compared {
                 _ => Cell::new("unknown", Tone::Doubtful),
             };
             // A part without a price makes the sum a lower bound.
-            let sum = |sum: Dollars| match bill.has_all_prices {
-                true => Cell::dollars(sum),
-                false => Cell::number(format!("over {}", human::dollars(sum)), sum.get()),
-            };
+            let has_all = bill.has_all_prices;
+            let over = |sum: Dollars| Cell::number(format!("over {}", human::dollars(sum)), sum.get());
+            let sum = |sum: Dollars| if has_all { Cell::dollars(sum) } else { over(sum) };
             let mut row = vec![
                 Cell::new(entry.name.as_str(), Tone::Name),
                 Cell::whole(counts.switches()),
