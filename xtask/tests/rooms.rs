@@ -164,7 +164,7 @@ const ROOMS: &[(&str, usize)] = &[
     ("answers", 6_000),
     ("server", 3_000),
     ("report", 2_000),
-    ("cli", 33_470),
+    ("cli", 33_450),
     ("step", 5_000),
     ("spec", 20_000),
 ];

@@ -357,7 +357,6 @@ fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<
     Ok(Some(Sharding { zero_stage, group, reshard_after_forward: zero_stage == 3 && reshards }))
 }
 
-/// Sets the number formats that the row specifies; the others are the generation's defaults.
 /// Phrases for routers that send each expert as many tokens.
 const BALANCED: &[&str] = &[
     "forced-balanced",
@@ -385,6 +384,7 @@ const ALL_SIXTEEN: &[&str] = &[
     "torch_dtype bfloat16",
 ];
 
+/// Sets the number formats that the row specifies; the others are the generation's defaults.
 fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), String> {
     let dtype = cells.text("dtype").unwrap_or("bf16");
     let preset = PrecisionPreset::read(&Value::Text(dtype.to_owned()))

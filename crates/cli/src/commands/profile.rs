@@ -25,8 +25,7 @@ use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use railwright_profiler::job::Family;
 use railwright_profiler::origins::By;
 use railwright_profiler::page::page;
-use railwright_profiler::profile::Options;
-use railwright_profiler::profile::{Repair, Report};
+use railwright_profiler::profile::{Options, Repair, Report};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::timeline::{self, Question};
 use railwright_profiler::trace::DamageKind;
@@ -69,7 +68,11 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         return range::run(arguments, &options, printer);
     }
     options.step = arguments.step;
-    options.rank = one_rank(&arguments.rank)?;
+    if arguments.rank.len() > 1 {
+        let problem = railwright_spec::problem::Problem::new("several ranks need `--columns`");
+        return Err(problem.in_file("--rank").hint("select one rank").into());
+    }
+    options.rank = arguments.rank.first().copied();
     options.by = arguments.by.map(|by| match by {
         args::Origin::Module => By::Module,
         args::Origin::Source => By::Source,
@@ -129,18 +132,6 @@ fn read(arguments: &args::Profile, tables: &Tables, printer: &Printer) -> Result
 /// The traced run, if it was passed.
 fn run_of(arguments: &args::Profile) -> Result<Option<Run>, Failure> {
     arguments.needed.run.as_ref().map(|path| profiled::run_of(path, &arguments.needed)).transpose()
-}
-
-/// The selected rank of a report, which has one or all.
-fn one_rank(ranks: &[u32]) -> Result<Option<u32>, Failure> {
-    match ranks {
-        [] => Ok(None),
-        [rank] => Ok(Some(*rank)),
-        _ => {
-            let problem = railwright_spec::problem::Problem::new("several ranks need `--columns`");
-            Err(problem.in_file("--rank").hint("select one rank").into())
-        }
-    }
 }
 
 /// A digest of a trace has no spans.

@@ -110,6 +110,19 @@ pub(super) const KNOWN: &[Known] = &[
     ("defaults", Read),
 ];
 
+/// Format of the parameters in compute.
+const PRECISION: &str = "policy.precision";
+
+/// Preset of a name of NeMo-RL's formats; `None` for another name.
+fn preset(word: &str) -> Option<PrecisionPreset> {
+    match word {
+        "bfloat16" | "bf16" => Some(PrecisionPreset::Bf16),
+        "float16" | "fp16" => Some(PrecisionPreset::Fp16),
+        "float32" | "fp32" => Some(PrecisionPreset::Fp32),
+        _ => None,
+    }
+}
+
 /// Format in which Megatron-Core keeps and reduces gradients.
 const REDUCE_IN_FP32: &str = "policy.megatron_cfg.distributed_data_parallel_config.grad_reduce_in_fp32";
 
@@ -141,13 +154,11 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
     }
     training_devices(fields);
     model(fields, "policy.model_name");
-    let path = "policy.precision";
-    match fields.word(path).as_deref() {
-        Some("bfloat16" | "bf16") => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),
-        Some("float16" | "fp16") => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
-        Some("float32" | "fp32") => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
-        Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it stays unset"),
-        None => {}
+    if let Some(word) = fields.word(PRECISION) {
+        match preset(&word) {
+            Some(preset) => fields.set("plan.precision.preset", &preset, PRECISION),
+            None => fields.remark(RemarkKind::Unresolved, PRECISION, "unknown format, so it stays unset"),
+        }
     }
     let dtensor = fields.flag("policy.dtensor_cfg.enabled");
     let has_tensors = fields.document.has("policy.dtensor_cfg");
@@ -325,12 +336,8 @@ fn megatron(fields: &mut Fields<'_>) {
 
 /// Gradients in fp32, or in the format of the parameters (Megatron-Core, `param_and_grad_buffer.py`).
 fn gradients(fields: &mut Fields<'_>) {
-    let narrow = match fields.word("policy.precision").as_deref() {
-        Some("bfloat16" | "bf16") => Some(DataType::Bf16),
-        Some("float16" | "fp16") => Some(DataType::Fp16),
-        Some("float32" | "fp32") => Some(DataType::Fp32),
-        _ => None,
-    };
+    let narrow =
+        fields.word(PRECISION).and_then(|word| preset(&word)).map(|preset| preset.precision().parameters);
     let Some(is_wide) = fields.flag(REDUCE_IN_FP32) else { return };
     let Some(format) = is_wide.then_some(DataType::Fp32).or(narrow) else {
         let message = "gradients have the format of the parameters, which is unknown: they stay unset";

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: names without the endings of other storage forms. Reads no configuration.
 
+use crate::RemarkKind;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::Fields;
 
@@ -92,6 +93,15 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
     let names_class =
         fields.document.get("program").is_some_and(|entry| entry.data.plain().contains("TrainingArguments"));
     names_class || OWN.iter().filter(|key| fields.document.has(key)).count() + usize::from(has_file) > 1
+}
+
+/// Leaves a setting unset that a program which calls DeepSpeed sets itself; `what` is its flag without the dashes.
+pub(super) fn set_by_program(fields: &mut Fields<'_>, key: &str, what: &str) {
+    let path = "deepspeed";
+    let message = format!("the program sets DeepSpeed's {what} itself, so it stays unset: pass `--{what}`");
+    fields.remark(RemarkKind::Unresolved, path, message);
+    let (source, line) = fields.source(path);
+    fields.draft.leave_open(key, &source, line, "the program sets it itself");
 }
 
 /// Tests whether a program calls DeepSpeed itself: DeepSpeed's own parser has `--deepspeed` without a value, and Transformers'

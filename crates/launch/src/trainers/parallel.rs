@@ -3,7 +3,7 @@
 //! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP, and a remark that replicas
 //! are the default. Does not read other files.
 
-use super::common::{Dialect, calls_deepspeed, is_trainer, put};
+use super::common::{Dialect, calls_deepspeed, is_trainer, put, set_by_program};
 use super::related::OF_PROGRAM;
 use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
@@ -151,10 +151,7 @@ fn of_program(fields: &mut Fields<'_>, path: &str) {
     if let Some(word) = fields.word(OF_PROGRAM) {
         return named(fields, OF_PROGRAM, &word);
     }
-    let message = "the program sets DeepSpeed's sharding itself, so it stays unset: pass `--sharding`";
-    fields.remark(RemarkKind::Unresolved, path, message);
-    let (source, line) = fields.source(path);
-    fields.draft.leave_open("plan.sharding", &source, line, "the program sets it itself");
+    set_by_program(fields, "plan.sharding", "sharding");
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: remarks on parts of a step that are not modelled, and on programs that may not train.
 
-use super::common::{Dialect, calls_deepspeed};
+use super::common::{Dialect, calls_deepspeed, set_by_program};
 use crate::RemarkKind;
 use crate::document::Data;
 use crate::fields::Fields;
@@ -61,11 +61,7 @@ pub(super) fn precision(fields: &mut Fields<'_>) {
             return fields.set("plan.precision.preset", &preset, path);
         }
     }
-    let path = "deepspeed";
-    let message = "the program sets DeepSpeed's precision itself, so it stays unset: pass `--precision`";
-    fields.remark(RemarkKind::Unresolved, path, message);
-    let (source, line) = fields.source(path);
-    fields.draft.leave_open("plan.precision.preset", &source, line, "the program sets it itself");
+    set_by_program(fields, "plan.precision.preset", "precision");
 }
 
 /// Training on preferences or rewards, detected by keys that plain fine-tuning lacks.

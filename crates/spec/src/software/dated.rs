@@ -4,7 +4,6 @@
 //! is in `catalog/software.toml`.
 
 use serde::Deserialize;
-use std::fmt;
 
 /// A month of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -17,12 +16,6 @@ pub(super) struct Month {
 impl Month {
     fn new(year: u32, month: u32) -> Option<Self> {
         ((2018..=2040).contains(&year) && (1..=12).contains(&month)).then_some(Self { year, month })
-    }
-}
-
-impl fmt::Display for Month {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{:02}", self.year, self.month)
     }
 }
 
@@ -66,20 +59,14 @@ pub(super) fn dated(framework: &str, notes: &str, releases: &[Release]) -> Optio
 /// Words of a text: `nemo:26.06` and `core_v0.16` are two each, and so is `nemo25.04`.
 fn words(text: &str) -> Vec<&str> {
     let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-'));
-    let split = |word: &'_ str| -> usize {
-        let digit = word.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-        // The letters of a version are no word: `v0.16`.
-        if word[..digit].chars().all(char::is_alphabetic) { digit } else { 0 }
-    };
     let mut list = Vec::new();
     for word in parts.map(|word| word.trim_matches(['.', '-'])).filter(|word| !word.is_empty()) {
-        let (letters, rest) = word.split_at(split(word));
-        if letters.len() > 1 {
-            list.push(letters);
-        }
-        if !rest.is_empty() {
-            list.push(rest);
-        }
+        let letters = word.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+        let is_name = word[..letters].chars().all(char::is_alphabetic);
+        let (name, rest) = word.split_at(if is_name { letters } else { 0 });
+        // A single letter is that of a version: `v0.16`.
+        list.extend((name.len() > 1).then_some(name));
+        list.push(rest);
     }
     list
 }
@@ -129,7 +116,7 @@ mod tests {
             month: Month::try_from(month.to_owned()).expect("a month"),
         };
         let releases = [release([0, 14], "2025-10"), release([0, 16], "2026-02")];
-        dated(framework, notes, &releases).map(|month| month.to_string())
+        dated(framework, notes, &releases).map(|found| format!("{}-{:02}", found.year, found.month))
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct Refinement {
 }
 
 impl Refinement {
-    /// True if it applies to a stack of `month`; `None` if no date is known.
+    /// True if it applies to a stack of `month`, which is `None` if its date is unknown.
     fn covers(&self, month: Option<Month>) -> bool {
         self.since.is_none_or(|since| month.is_some_and(|month| since <= month))
             && self.until.is_none_or(|until| month.is_some_and(|month| month < until))

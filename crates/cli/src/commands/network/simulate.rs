@@ -125,8 +125,7 @@ fn on_file(
     background: Option<Background>,
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
-    let has_hosts = arguments.hosts.are_named() || arguments.hosts.first_node > 0;
-    if has_hosts || arguments.reordered.is_some() {
+    if arguments.hosts.are_named() || arguments.hosts.first_node > 0 || arguments.reordered.is_some() {
         return Err(Problem::new("ranks use the devices of a fabric in the order of its file")
             .in_file("--fabric")
             .hint("omit --nodelist, --hostfile, --fragments, --first-node and --reordered, or use --topology")

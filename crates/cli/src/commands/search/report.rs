@@ -11,7 +11,6 @@ use railwright_answers::Searched;
 use railwright_answers::{Nothing, Remedied, Shown, WhyNotAnswer};
 use railwright_calculator::estimate::Interval;
 use railwright_spec::human;
-use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
@@ -69,8 +68,7 @@ impl Answer for Answered {
         if let Some(best) = self.shown.first() {
             if !best.ranked.warnings.is_empty() {
                 document.heading("warnings for the best layout");
-                let bullet = |warning: &Warning| Cell::from(format!("{} [{}]", warning.message, warning.id));
-                let bullets = best.ranked.warnings.iter().map(bullet);
+                let bullets = best.ranked.warnings.iter().map(|w| format!("{} [{}]", w.message, w.id).into());
                 document.blocks.push(Block::Bullets(bullets.collect()));
             }
             document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
