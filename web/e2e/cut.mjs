@@ -17,7 +17,8 @@ export function findCut() {
   const layer = '.overlay, [role=tooltip], [role=menu], [role=listbox], [popover], dialog'
   const open = [...document.querySelectorAll('.overlay, dialog[open]')]
   const isHidden = (element) =>
-    element.closest('[hidden], .hidden-visually, .timeline-spoken, .skip, title, desc, style, script, noscript, option, template') !== null ||
+    element.closest('[hidden], .hidden-visually, .timeline-spoken, .skip, title, desc, style, script, noscript, option, template') !==
+      null ||
     (open.length > 0 && !element.closest('.overlay, dialog[open]')) ||
     !element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })
 
@@ -99,7 +100,8 @@ export function findCut() {
       const right = Math.min(box.right, clip.right, seen.right)
       const top = Math.max(box.top, clip.top, seen.top)
       const bottom = Math.min(box.bottom, clip.bottom, seen.bottom)
-      if (right - left > 1 && bottom - top > 1) texts.push({ left, right, top, bottom, element, text: node.data, sticky: clip.sticky, node })
+      if (right - left > 1 && bottom - top > 1)
+        texts.push({ left, right, top, bottom, element, text: node.data, sticky: clip.sticky, node })
     }
   }
   // Fields cut what is in them; a title gives the whole. The browser reports no overflow of a placeholder or of a selected option.
@@ -108,11 +110,15 @@ export function findCut() {
     if (isHidden(field) || /^(range|checkbox|radio|file|color)$/.test(field.type)) continue
     const style = getComputedStyle(field)
     brush.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
-    const text = field instanceof HTMLSelectElement ? (field.selectedOptions[0]?.textContent ?? '').trim() : field.value || field.placeholder
+    const text =
+      field instanceof HTMLSelectElement ? (field.selectedOptions[0]?.textContent ?? '').trim() : field.value || field.placeholder
     // The arrow of a list that the browser draws.
     const arrow = field instanceof HTMLSelectElement && style.appearance !== 'none' ? 16 : 0
     const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - arrow
-    const over = Math.max(brush.measureText(text).width - room, field instanceof HTMLInputElement && field.value ? field.scrollWidth - field.clientWidth : 0)
+    const over = Math.max(
+      brush.measureText(text).width - room,
+      field instanceof HTMLInputElement && field.value ? field.scrollWidth - field.clientWidth : 0,
+    )
     if (over > 1.5 && !isTitled(field, text)) wrong.push(`cut: ${where(field)} ${quote(text)} by ${Math.round(over)} px`)
   }
   // Pairs on one place: by a sweep from top to bottom. What is open above the rest, or sticks while the rest scrolls, covers on purpose.
@@ -127,7 +133,9 @@ export function findCut() {
       const least = Math.min(one.bottom - one.top, other.bottom - other.top)
       if (width <= 2 || height <= least * 0.4) continue
       if (one.sticky !== other.sticky || one.element.closest(layer) !== other.element.closest(layer)) continue
-      wrong.push(`over: ${where(one.element)} ${quote(one.text)} and ${where(other.element)} ${quote(other.text)} by ${Math.round(width)} px`)
+      wrong.push(
+        `over: ${where(one.element)} ${quote(one.text)} and ${where(other.element)} ${quote(other.text)} by ${Math.round(width)} px`,
+      )
     }
     active.push(one)
   }

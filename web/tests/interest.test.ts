@@ -56,7 +56,10 @@ describe('ranks of interest', () => {
       { title: 'a', ranks: [0, 1] },
       { title: 'b', ranks: [2, 3] },
     ])
-    const inOrder = hostSets({ rows: [] }, Array.from({ length: 10 }, (_, rank) => rank))
+    const inOrder = hostSets(
+      { rows: [] },
+      Array.from({ length: 10 }, (_, rank) => rank),
+    )
     expect(inOrder.map((set) => set.ranks.length)).toEqual([8, 2])
   })
 

@@ -61,7 +61,9 @@ async function job(browser, url, ranks) {
   check(new RegExp(`^\\d+ notable of ${ranks}`).test(first), `the first choice reads "${first}"`)
   const drawnRanks = () =>
     page.evaluate(() => [
-      ...new Set(document.querySelector('[data-testid=timeline]')?.controller?.model.groups.map((one) => /rank (\d+)$/.exec(one.name)?.[1])),
+      ...new Set(
+        document.querySelector('[data-testid=timeline]')?.controller?.model.groups.map((one) => /rank (\d+)$/.exec(one.name)?.[1]),
+      ),
     ])
   const slowest = await list.locator('optgroup[label="Notable"] option').first().getAttribute('value')
   check((await drawnRanks())[0] === slowest, `rank ${slowest} is the slowest, and ranks ${await drawnRanks()} are drawn`)

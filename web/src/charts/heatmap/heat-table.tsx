@@ -221,13 +221,7 @@ export function HeatTable({
             )}
           {columns.map((name, column) =>
             column % each === 0 && isApart(column) ? (
-              <text
-                key={column}
-                x={labelAt(column)}
-                y={rows.length * high + 15}
-                text-anchor="middle"
-                style={{ fill: 'var(--muted)' }}
-              >
+              <text key={column} x={labelAt(column)} y={rows.length * high + 15} text-anchor="middle" style={{ fill: 'var(--muted)' }}>
                 {name}
               </text>
             ) : null,
