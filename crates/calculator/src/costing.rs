@@ -212,7 +212,8 @@ fn attention_kernel(
 ) -> operators::AttentionKernel {
     match asked {
         AttentionKernel::Unfused => operators::AttentionKernel::Unfused {
-            fused_softmax: software.fused_softmax,
+            fused_softmax: software.fused_softmax
+                && software.fused_softmax_keys.is_none_or(|most| plan.sequence_length <= most),
             dropout: plan.dropout,
             format: scores_format(plan),
         },

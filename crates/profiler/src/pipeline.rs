@@ -5,6 +5,7 @@
 //! draws it. It is the same for passes from a pipeline timer, from traces ([`from_job`]) or predicted
 //! ([`from_step`]). Excludes advice: see findings.
 
+mod asked;
 mod bubbles;
 pub mod columns;
 mod critical;
@@ -12,6 +13,7 @@ mod decomposition;
 
 pub mod from_job;
 pub mod from_step;
+mod judged;
 pub mod picture;
 
 mod stalls;
@@ -19,14 +21,16 @@ pub mod strip;
 mod verdict;
 
 pub use crate::certainty::Certainty;
+pub use asked::Asked;
 pub use bubbles::{Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
+pub use judged::{Judgement, of_job};
 pub use stalls::Stall;
 pub use verdict::Verdict;
 
 use crate::passes::{Pass, PassKind, PassShape, Passes};
-use crate::replay::{Gaps, Replay, Runner, Share, StageClock, Subset, WhatIf};
+use crate::replay::{Gaps, Replay, Runner, StageClock, Subset, WhatIf};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,25 +44,6 @@ pub struct Question {
     pub replica: Option<u32>,
     /// Sets of passes whose cost is requested.
     pub what_if: Vec<Subset>,
-}
-
-/// Cost of requested passes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Asked {
-    /// Description of the passes.
-    pub passes: String,
-    /// Number of passes.
-    pub count: usize,
-    /// Saving per step if they were ideal: like the mean of their kind over the job.
-    pub ideal: Share,
-    /// Cost of their excess over their own median, in nanoseconds of all steps.
-    #[serde(rename = "excess_cost_ns")]
-    pub excess_cost: i64,
-    /// The step with the largest cost, and that cost in nanoseconds.
-    pub most: (u32, i64),
-    /// Certainty of the costs of excess: unknown if parts of the job were not recorded.
-    pub certainty: Certainty,
 }
 
 /// A displayed pass. Times are nanoseconds since the step began.
@@ -225,6 +210,9 @@ pub struct PipelinePage {
     /// Costs of the requested passes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Asked>,
+    /// The verdict of the straggler report on the same traces. `None` for tables of passes and predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Judgement>,
     /// Verdicts, most important first.
     pub verdicts: Vec<Verdict>,
     /// The displayed step.
@@ -308,7 +296,8 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         clocks,
         what_if: replay.what_if_of(&settled),
         start,
-        asked: question.what_if.iter().map(|s| ask(&replay, s, &settled)).collect::<Result<_, _>>()?,
+        asked: question.what_if.iter().map(|s| asked::ask(&replay, s, &settled)).collect::<Result<_, _>>()?,
+        judgement: None,
         verdicts: Vec::new(),
         shown,
         warnings: passes.warnings.clone(),
@@ -320,22 +309,6 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         page.note_bounds();
     }
     Ok(page)
-}
-
-/// Cost of a subset of passes.
-fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked, Problem> {
-    let count = replay.passes().iter().filter(|p| subset.holds(p)).count();
-    let passes = subset.describe();
-    if count == 0 {
-        return Err(Problem::new(format!("no such passes: {passes}"))
-            .in_file("--what-if")
-            .hint("the tables of stages, steps and kinds list the recorded passes"));
-    }
-    let costs = replay.cost_of_excess(subset);
-    let (_, ideal) = replay.what_if_ideal(subset.clone(), settled);
-    let excess_cost = costs.iter().map(|c| c.1).sum();
-    let most = costs.into_iter().rev().max_by_key(|c| c.1).unwrap_or_default();
-    Ok(Asked { passes, count, ideal, excess_cost, most, certainty: Certainty::Replayed })
 }
 
 impl PipelinePage {

@@ -71,6 +71,9 @@ pub struct Software {
     pub attention_rate: BTreeMap<String, f64>,
     /// True if one kernel scales, masks and normalizes scores of unfused attention.
     pub fused_softmax: bool,
+    /// Maximum number of keys of that kernel; longer sequences have the framework's operators. Absent: no maximum.
+    #[serde(default)]
+    pub fused_softmax_keys: Option<u64>,
     /// Bytes moved by element-wise kernels, relative to the minimum of full fusion.
     pub elementwise_passes: f64,
     /// Bytes per input element moved by an RMSNorm composed of the framework's operators, forward and backward. Absent if one kernel does

@@ -129,7 +129,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         return Err(format!("batch {global_batch} is not a multiple of {micro_batch} x {data_parallel}"));
     }
 
-    let published = recompute::read(cells.text("recompute"), &notes, &model, pipeline_parallel);
+    let published = recompute::read(cells.text("recompute"), &notes, &model, pipeline_parallel, generation);
     let recompute_known = published.policy.is_some();
     let schedule = schedule(framework, &notes);
     let virtual_stages = if pipeline_parallel > 1 { cells.count("vpp").unwrap_or(1) } else { 1 };

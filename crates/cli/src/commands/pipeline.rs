@@ -2,7 +2,7 @@
 
 mod report;
 
-use super::profiled;
+use super::profiled::{self, AllCores};
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
@@ -16,7 +16,7 @@ use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::passes::Passes;
-use railwright_profiler::pipeline::{self, PipelinePage, Question, from_job, from_step, picture};
+use railwright_profiler::pipeline::{self, PipelinePage, Question, from_step, picture};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::replay::Subset;
 use railwright_spec::problem::Problem;
@@ -37,18 +37,17 @@ pub(crate) struct Page {
 /// Shows the pipeline view.
 pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Result<Outcome, Failure> {
     let what_if = arguments.what_if.iter().map(|text| Subset::read(text).map_err(|p| p.in_file("--what-if")));
-    let question = Question {
+    let question = &Question {
         step: arguments.step,
         replica: arguments.replica,
         what_if: what_if.collect::<Result<_, _>>()?,
     };
-    let passes = if let Some(file) = &arguments.predict {
-        predicted(file, &arguments.run_settings, printer)?
+    let page = if let Some(file) = &arguments.predict {
+        pipeline::page(predicted(file, &arguments.run_settings, printer)?, question)?
     } else {
         arguments.run_settings.without_run("pass the run with --predict")?;
-        recorded(&arguments.paths, profiled::stated_layout(arguments.layout.as_deref())?, printer)?
+        recorded(&arguments.paths, profiled::stated_layout(arguments.layout.as_deref())?, question, printer)?
     };
-    let page = pipeline::page(passes, &question)?;
     printer.warnings(&page.warnings);
     if let Some(file) = &arguments.svg {
         printer.data(&picture::draw(&page, &picture::Options::default()), Some(file))?;
@@ -77,8 +76,13 @@ fn predicted(file: &str, settings: &args::RunSettings, printer: &Printer) -> Res
     Ok(from_step::passes(&step))
 }
 
-/// The passes in files.
-fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Result<Passes, Failure> {
+/// The view of files, with the verdict of `stragglers` on traces.
+fn recorded(
+    paths: &[String],
+    layout: Option<Layout>,
+    question: &Question,
+    printer: &Printer,
+) -> Result<PipelinePage, Failure> {
     let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
     super::print_remarks(&loaded, printer);
     let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
@@ -96,21 +100,18 @@ fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Resu
         if !ranks.is_empty() {
             printer.note(&format!("traces are ignored if pipeline timers are given: {}", ranks.len()));
         }
-        return Ok(Passes::join(parts));
+        return Ok(pipeline::page(Passes::join(parts), question)?);
     }
     if ranks.is_empty() {
         return Err(Problem::new("no pipeline passes in these files")
-            .hint(
-                "pass pipeline timers, operator tables or traces of several stages; use `railwright hang` \
-                and `railwright log` for flight records and logs",
-            )
+            .hint("pass pipeline timers or traces of several stages; `hang` and `log` read other files")
             .into());
     }
     let mut job = Job::new(ranks);
     let joined = join(&mut job, &JoinOptions { layout, ..JoinOptions::default() });
     printer.warnings(&job.warnings);
     printer.warnings(&joined.warnings);
-    Ok(from_job::passes(&job, &joined)?)
+    Ok(pipeline::of_job(&job, &joined, question, &AllCores)?)
 }
 
 #[derive(Serialize)]

@@ -217,8 +217,7 @@ fn load_now(
                 Err(problem) => Err(problem),
             };
             match result {
-                // A folder may contain other files: unknown ones are ignored, unless they are named like a
-                // trace.
+                // A folder may contain other files: unknown ones are ignored unless named like a trace.
                 Ok(recordings) if recordings.is_empty() && !source.named() => {
                     if called_trace(&source.label()) {
                         strange.push(unknown(&source.label()));

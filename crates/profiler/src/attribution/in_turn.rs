@@ -3,6 +3,7 @@
 //! Responsible for: the reason against a verdict if the named ranks are no exception, because most ranks are late as much as they are.
 //! Garbage collection pauses every rank in different steps, and a slow data set delays any of them. Does not find the cause.
 
+use super::jitter::Beyond;
 use super::verdict::{Kind, Named};
 use crate::Job;
 use std::collections::BTreeSet;
@@ -56,6 +57,65 @@ pub(super) fn visited(
     })
 }
 
+/// Minimum number of ranks with pauses for which no rank is an exception.
+const PAUSED: usize = 4;
+
+/// Maximum probability that the most frequently paused rank of a job has its pauses by chance, if it is named.
+const BY_CHANCE: f64 = 0.01;
+
+/// Reason against naming ranks for pauses that many ranks have, none of them more often than chance gives. Applies to ranks whose excess is
+/// mostly pauses. A pause counts if it is at least a third of the longest one of the named ranks. Pauses of ranks of a single node are
+/// no such case.
+pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond]) -> Option<String> {
+    if named.is_empty() || named.iter().any(|one| one.kind != Kind::Rank) {
+        return None;
+    }
+    let ranks: BTreeSet<u32> = named.iter().flat_map(|one| one.ranks.iter().copied()).collect();
+    let is_named: Vec<bool> = job.members.iter().map(|member| ranks.contains(&member.rank)).collect();
+    let of_named = || beyond.iter().zip(&is_named).filter(|(_, is_named)| **is_named).map(|(one, _)| one);
+    let longest = of_named().flat_map(|one| one.pauses.iter().copied()).max()?;
+    let (pauses, evident) = of_named().fold((0, 0), |(pauses, evident), one| {
+        (pauses + one.pauses.iter().sum::<i64>(), evident + one.evident)
+    });
+    if (pauses as f64) < SIMILAR * evident as f64 {
+        return None;
+    }
+    let counts: Vec<usize> = beyond
+        .iter()
+        .map(|one| one.pauses.iter().filter(|&&pause| pause as f64 >= COMPARABLE * longest as f64).count())
+        .collect();
+    let late: Vec<usize> = (0..counts.len()).filter(|&member| counts[member] > 0).collect();
+    let host = |member: usize| &job.members[member].trace.identity.host;
+    let has_one_node = late.iter().all(|&member| host(member) == host(late[0])) && host(late[0]).is_some();
+    let has_nodes = (0..counts.len()).any(|member| host(member) != host(late[0]));
+    if late.len() < PAUSED || (has_one_node && has_nodes) {
+        return None;
+    }
+    let (all, ranks) = (counts.iter().sum::<usize>(), counts.len());
+    let is_exception = |count: usize| {
+        let usual = (all - count) as f64 / (ranks - 1) as f64;
+        at_least(count, usual) * ranks as f64 <= BY_CHANCE
+    };
+    if counts.iter().zip(&is_named).any(|(&count, &is_named)| is_named && is_exception(count)) {
+        return None;
+    }
+    Some(format!(
+        "{} of {ranks} recorded ranks have {all} pauses of comparable lengths, and no rank has more of them than chance gives: \
+         ranks delay each other in turn (garbage collection or data loading)",
+        late.len()
+    ))
+}
+
+/// Probability of at least `count` events of a Poisson distribution with this mean.
+fn at_least(count: usize, mean: f64) -> f64 {
+    let (mut term, mut below) = ((-mean).exp(), 0.0);
+    for at in 0..count {
+        below += term;
+        term *= mean / (at + 1) as f64;
+    }
+    (1.0 - below).max(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::attribution::{Verdict, straggler_report};
@@ -90,5 +150,34 @@ mod tests {
         let stalls: Vec<(u32, u32, i64)> = vec![(3, 2, 20_000_000), (3, 5, 20_000_000), (9, 4, 20_000_000)];
         let report = straggler_report(&mut Synthetic { stalls, ..plan }.job(), &JoinOptions::default());
         assert_eq!(report.verdict, Verdict::Straggler);
+    }
+
+    /// Half of the ranks pause in a random step, as garbage collection does. Too few for "most ranks", and no rank is an exception.
+    #[test]
+    fn pauses_of_many_ranks_by_chance_are_no_ranks_fault() {
+        let plan = Synthetic { data: 16, steps: 8, ..Synthetic::default() };
+        let stalls: Vec<(u32, u32, i64)> = (0..10_u32)
+            .map(|at| (at * 13 % 32, at * 7 % 8, 18_000_000 + i64::from(at % 4) * 3_000_000))
+            .collect();
+        let report = straggler_report(
+            &mut Synthetic { stalls: stalls.clone(), ..plan.clone() }.job(),
+            &JoinOptions::default(),
+        );
+        assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.culprits);
+        assert!(report.reasons.iter().any(|reason| reason.contains("pauses")), "{:?}", report.reasons);
+        // One rank pauses in most steps: an exception among the same pauses.
+        let often = (0..8_u32).filter(|step| *step != 3).map(|step| (5, step, 22_000_000));
+        let stalls = stalls.into_iter().chain(often).collect();
+        let report = straggler_report(&mut Synthetic { stalls, ..plan }.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
+        assert!(report.culprits.iter().any(|one| one.ranks == [5]), "{:?}", report.culprits);
+    }
+
+    /// Published tail: a Poisson variable of mean 1 is at least 3 with probability 0.0803, one of mean 0.1 at least 2 with 0.00468.
+    #[test]
+    fn the_tail_of_rare_events() {
+        assert!((super::at_least(3, 1.0) - 0.0803).abs() < 1e-4);
+        assert!((super::at_least(2, 0.1) - 0.00468).abs() < 1e-5);
+        assert!((super::at_least(0, 0.3) - 1.0).abs() < 1e-12);
     }
 }

@@ -23,14 +23,33 @@ const SMALL: usize = 16;
 /// Difference of one interval from its peers, and the time that their durations have in common; both in nanoseconds.
 type Difference = (f64, f64);
 
-/// By member: excess over its peers that is no jitter, in nanoseconds.
-pub(super) fn beyond(stretches: &Stretches) -> Vec<i64> {
+/// Excess of one member over its peers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Beyond {
+    /// What is no jitter, in nanoseconds of all steps.
+    pub evident: i64,
+    /// Its pauses: excess beyond jitter of each interval that is far too long, in nanoseconds.
+    pub pauses: Vec<i64>,
+}
+
+/// By member: excess over its peers that is no jitter.
+pub(super) fn beyond(stretches: &Stretches) -> Vec<Beyond> {
     let differences: Vec<Vec<Difference>> =
         (0..stretches.lists.len()).map(|member| of_member(stretches, member)).collect();
     let scales: Vec<f64> = differences.iter().map(|list| scale(list)).collect();
     let mut usual: Vec<f64> = scales.iter().copied().filter(|scale| *scale > 0.0).collect();
     let usual = if usual.is_empty() { 0.0 } else { median(&mut usual) };
-    differences.iter().zip(scales).map(|(list, own)| evident(list, own.max(usual))).collect()
+    let of_member = |(list, own): (&Vec<Difference>, f64)| Beyond {
+        evident: evident(list, own.max(usual)),
+        pauses: list.iter().filter_map(|difference| jump(*difference, own.max(usual))).collect(),
+    };
+    differences.iter().zip(scales).map(of_member).collect()
+}
+
+/// Excess of an interval beyond jitter, in nanoseconds, if there is any.
+fn jump((difference, usual): Difference, scale: f64) -> Option<i64> {
+    let beyond = (difference - JUMP * scale * usual.sqrt()) as i64;
+    (beyond > 0).then_some(beyond)
 }
 
 /// Differences of a member's intervals from the median of the others, without its own.

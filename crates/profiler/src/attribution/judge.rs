@@ -7,7 +7,7 @@ use super::bounds::{not_traced, partly_recorded};
 use super::chain::Chains;
 use super::culprits::candidates;
 use super::idleness;
-use super::in_turn::{in_turn, visited};
+use super::in_turn::{in_turn, paused, visited};
 use super::jitter::beyond;
 use super::links::slow_groups;
 use super::measured::{Measured, at_most, real_span, usual_times};
@@ -129,7 +129,8 @@ fn judge(
     let all_stages = by_stage(joined, occupancies, windows);
     let stages = slow_stages((job, names), &all_stages, &chains, occupancies, windows);
     let near = near(&stages, &all_stages);
-    let evident = beyond(&stretches);
+    let beyond = beyond(&stretches);
+    let evident: Vec<i64> = beyond.iter().map(|member| member.evident).collect();
     let mending = Mending {
         chains: &chains,
         joined,
@@ -189,9 +190,11 @@ fn judge(
         doubts.acquittal.extend(slow_steps::unexplained(windows, occupancies, base - without_all));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
-    doubts
-        .always
-        .extend(in_turn(job, &named).or_else(|| visited(job, &named, &evident, (count, rest.saving))));
+    let by_turns = in_turn(job, &named)
+        .or_else(|| paused(job, &named, &beyond))
+        .or_else(|| visited(job, &named, &evident, (count, rest.saving)));
+    let is_in_turn = by_turns.is_some();
+    doubts.always.extend(by_turns);
     let (verdict, reasons) = doubts.judge(&named);
     if verdict == Verdict::CannotTell {
         named.clear();
@@ -209,6 +212,7 @@ fn judge(
         health,
         verdict,
         reasons,
+        in_turn: is_in_turn,
         culprits: named,
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,

@@ -90,6 +90,8 @@ pub struct StragglerReport {
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
+    /// True if many ranks delay each other in turn, so that no rank is an exception.
+    pub in_turn: bool,
     /// Stragglers, largest cost first; empty if inconclusive.
     pub culprits: Vec<Named>,
     /// Ranks that were traced.

@@ -65,6 +65,11 @@ impl Rule for Waiting {
         };
         let (message, evidence, advice): (String, Vec<String>, &str) = match report.verdict {
             Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance => return Vec::new(),
+            Verdict::CannotTell if report.in_turn => (
+                format!("ranks wait for each other {share} of the step, each in turn for others"),
+                report.reasons.iter().cloned().chain(most).chain(groups).collect(),
+                "collect garbage on all ranks at the same step; compare the data loading of the ranks",
+            ),
             Verdict::CannotTell => (
                 format!("ranks wait for each other {share} of the step; the cause is unknown"),
                 report

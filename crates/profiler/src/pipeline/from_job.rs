@@ -173,13 +173,16 @@ fn by_name(trace: &RankTrace) -> Vec<Found> {
     found
 }
 
-/// Moves passes from the host to the device: from the first to the last kernel launched within them. Passes without kernels are not moved.
-fn on_device(trace: &RankTrace, found: &mut [Found]) {
+/// Moves passes from the host to the device: from the first to the last kernel launched within them. Compute without kernels is not moved.
+/// Clipping and updates without kernels are removed: a host launches them long before the device runs them.
+fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
     if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
         return;
     }
     let launched = launches(trace, &trace.gpu);
-    let mut order: Vec<usize> = (0..found.len()).filter(|&at| found[at].kind.is_compute()).collect();
+    let is_update = |kind: PassKind| matches!(kind, PassKind::GradientClip | PassKind::Optimizer);
+    let is_moved = |pass: &Found| pass.kind.is_compute() || is_update(pass.kind);
+    let mut order: Vec<usize> = (0..found.len()).filter(|&at| is_moved(&found[at])).collect();
     order.sort_by_key(|&at| found[at].start);
     let starts: Vec<i64> = order.iter().map(|&at| found[at].start).collect();
     let mut spans: Vec<Option<(i64, i64)>> = vec![None; found.len()];
@@ -196,11 +199,13 @@ fn on_device(trace: &RankTrace, found: &mut [Found]) {
             *span = (span.0.min(row.start), span.1.max(row.end));
         }
     }
-    for (pass, span) in found.iter_mut().zip(spans) {
-        if let Some((start, end)) = span {
+    for (pass, span) in found.iter_mut().zip(&spans) {
+        if let Some((start, end)) = *span {
             (pass.start, pass.end) = (start, end);
         }
     }
+    let mut has_kernels = spans.iter().map(Option::is_some);
+    found.retain(|pass| has_kernels.next() == Some(true) || !is_update(pass.kind));
 }
 
 /// Steps of a rank by `ProfilerStep`: number, start, end.
@@ -315,6 +320,41 @@ fn place(
 mod tests {
     use super::*;
     use crate::trace::{GpuActivity, HostActivity};
+
+    /// A host that runs ahead launches the update while the device is in the middle of the step.
+    #[test]
+    fn updates_run_when_the_device_runs_them() {
+        let mut trace = RankTrace::default();
+        let [update, call, kernel] = ["Optimizer.step#AdamW.step", "cudaLaunchKernel", "FusedAdam"]
+            .map(|name| trace.names.intern(name));
+        for (start, has_kernel) in [(100, true), (300, false)] {
+            let host = |kind, name, correlation| HostActivity {
+                start,
+                end: start + 50,
+                name,
+                kind,
+                correlation,
+                ..HostActivity::default()
+            };
+            trace.host.push(host(HostKind::Annotation, update, None));
+            if has_kernel {
+                trace.host.push(host(HostKind::Runtime, call, Some(7)));
+            }
+        }
+        trace.gpu.push(GpuActivity {
+            kind: GpuKind::Kernel,
+            start: 9_000,
+            end: 9_400,
+            name: kernel,
+            correlation: Some(7),
+            ..GpuActivity::default()
+        });
+        let mut found = by_name(&trace);
+        assert_eq!(found.len(), 2, "{found:?}");
+        on_device(&trace, &mut found);
+        let times: Vec<_> = found.iter().map(|pass| (pass.kind, pass.start, pass.end)).collect();
+        assert_eq!(times, [(PassKind::Optimizer, 9_000, 9_400)]);
+    }
 
     #[test]
     fn stretches_between_messages_keep_the_times_of_the_device() {

@@ -3,7 +3,7 @@
 //! Responsible for: stalls, a slow worker, a slow stage, unequal micro-batches and messages that cost a step more than the variation
 //! between steps. Without such a cost, a verdict reports that. Excludes stragglers below the noise, and the effect of unrecorded stages.
 
-use super::{Certainty, PipelinePage, Stall};
+use super::{Certainty, Judgement, PipelinePage, Stall};
 use crate::attribution::MOST_OFF;
 use crate::replay::Share;
 use railwright_spec::human;
@@ -30,7 +30,7 @@ pub(super) fn time(nanoseconds: i64) -> String {
     human::seconds(Seconds::new(nanoseconds as f64 / 1e9))
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
@@ -47,18 +47,26 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     // A bound is no difference of replays.
     let off = if page.bounds_only.is_some() { 0 } else { page.replay_error };
     if let Some(inconclusive) = inconclusive(page) {
-        return vec![inconclusive];
+        let named = page.judgement.iter().filter(|judged| !judged.culprits.is_empty());
+        return named.flat_map(|judged| judged.verdicts(page)).chain([inconclusive]).collect();
     }
     let threshold = (page.median_step / 100).max(noise).max(off);
-    let mut found: Vec<Verdict> = [worker(page), stage(page), lengths(page), messages(page)]
-        .into_iter()
-        .flatten()
-        .filter(|v| v.cost > threshold || v.certainty == Certainty::Unknown)
-        .collect();
+    let is_notable = |v: &Verdict| v.cost > threshold || v.certainty == Certainty::Unknown;
+    // A bound on a stage needs no replay of the whole job.
+    let judgement =
+        page.judgement.as_ref().filter(|judged| page.bounds_only.is_none() || !judged.culprits.is_empty());
+    let mut found: Vec<Verdict> = match judgement {
+        Some(judgement) => judgement.verdicts(page),
+        None => [worker(page), stage(page)].into_iter().flatten().filter(is_notable).collect(),
+    };
+    let has_lengths = judgement.is_some_and(Judgement::names_work);
+    let lengths = lengths(page).filter(|_| !has_lengths);
+    found.extend([lengths, messages(page)].into_iter().flatten().filter(is_notable));
     // Stalls are rated by their cost in the steps that they affect.
     found.extend(stalls(page));
     found.sort_by_key(|v| std::cmp::Reverse(v.cost));
-    if found.iter().all(|v| v.cost == 0) && page.bounds_only.is_none() {
+    let is_open = found.iter().any(|v| v.id == "pipeline-inconclusive");
+    if found.iter().all(|v| v.cost == 0) && page.bounds_only.is_none() && !is_open {
         let message = format!("no straggler: no cost per step above {}", time(threshold));
         found.insert(
             0,

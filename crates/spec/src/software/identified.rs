@@ -117,6 +117,26 @@ mod tests {
     }
 
     #[test]
+    fn an_eager_stack_on_blackwell_is_that_of_2026() {
+        assert_eq!(id("torchtitan", "no compile", "Blackwell Ultra"), "torchtitan-2026-eager");
+        assert_eq!(id("torchtitan", "", "Blackwell Ultra"), "torchtitan-2025");
+    }
+
+    #[test]
+    fn own_code_that_is_compiled_is_of_torchtitans_style() {
+        assert_eq!(id("own code", "PyTorch 2.9.1, torch.compile", "Hopper"), "torchtitan-2026-compile");
+        assert_eq!(id("own code", "no torch.compile", "Hopper"), "megatron-core-2024");
+    }
+
+    #[test]
+    fn a_dispatcher_that_reads_token_counts_on_the_host_has_no_graphs() {
+        let of = |notes| id("Megatron-Bridge (NeMo 26.06 container)", notes, "Blackwell Ultra");
+        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+no-cuda-graphs");
+        assert_eq!(of("alltoall dispatcher with CUDA graphs"), "megatron-core-2026-06+cuda-graphs");
+        assert_eq!(of("HybridEP dispatcher"), "megatron-core-2026-06+fused-dispatch");
+    }
+
+    #[test]
     fn the_accelerator_dates_a_framework_without_a_version() {
         assert_eq!(id("Megatron-LM", "", "Volta"), "megatron-lm-2021");
         assert_eq!(id("Megatron-LM", "", "Hopper"), "megatron-core-2024");

@@ -6,6 +6,7 @@ use crate::memory::{SoftwareCatalogue, kept_by_layer};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{HostPart, LayerTensor, Memory, Placed, Plan, Recompute, RecomputeModule};
+use railwright_spec::software::Software;
 use std::collections::BTreeSet;
 
 /// Published recompute of a row.
@@ -71,7 +72,13 @@ const MODULES: [(&str, RecomputeModule); 16] = [
 const FILLERS: [&str; 4] = ["selective", "recompute", "sac", "modules"];
 
 /// Reads a cell, with modules from the notes. `layers` of a fraction of the model count per pipeline stage.
-pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) -> Published {
+pub(super) fn read(
+    cell: Option<&str>,
+    notes: &str,
+    model: &Model,
+    stages: u64,
+    generation: &Software,
+) -> Published {
     let named = named_in(notes);
     let selective = |modules| Some(Recompute::Selective { modules, layers: None });
     // A cell that was filled with the tool's default counts as unpublished.
@@ -86,30 +93,39 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
     let residual = notes.contains("--offload-residual").then_some(Offload::Residual);
     let offload = text.contains("activation offload").then_some(Offload::All).or(residual);
     let stages = stages.max(1);
-    let policy = match text.as_str() {
-        "none" | "no" | "0" => Some(Recompute::None),
-        "full" | "yes" | "1" | "recompute-block" => Some(Recompute::Full { layers: None }),
-        _ if text.starts_with("full + activation offload") => Some(Recompute::Full { layers: None }),
-        _ if text.contains("every-other-layer") => {
-            Some(Recompute::Full { layers: Some(model.num_layers().div_ceil(2 * stages)) })
-        }
-        _ if text.starts_with("full(") => {
-            Some(Recompute::Full { layers: count(&text).map(|n| n.div_ceil(stages)) })
-        }
-        _ if text.starts_with("selective") || text.starts_with("recompute-") => {
-            let modules = if named.is_empty() { modules(&text) } else { Some(named) };
-            modules.and_then(|modules| {
-                // Megatron's `selective` without modules is core attention.
-                if modules.is_empty() { Some(Recompute::core_attention()) } else { selective(modules) }
-            })
-        }
-        // A list of modules alone.
-        _ => modules(&text)
-            .filter(|modules| !modules.is_empty())
-            .or(Some(named).filter(|n| !n.is_empty()))
-            .and_then(selective),
-    };
+    let policy =
+        match text.as_str() {
+            "none" | "no" | "0" => Some(Recompute::None),
+            "full" | "yes" | "1" | "recompute-block" => Some(Recompute::Full { layers: None }),
+            _ if text.starts_with("full + activation offload") => Some(Recompute::Full { layers: None }),
+            _ if text.contains("every-other-layer") => {
+                Some(Recompute::Full { layers: Some(model.num_layers().div_ceil(2 * stages)) })
+            }
+            _ if text.starts_with("full(") => {
+                Some(Recompute::Full { layers: count(&text).map(|n| n.div_ceil(stages)) })
+            }
+            _ if text.starts_with("selective") || text.starts_with("recompute-") => {
+                let modules = if named.is_empty() { modules(&text) } else { Some(named) };
+                modules.and_then(|modules| {
+                    if modules.is_empty() { Some(unnamed(generation)) } else { selective(modules) }
+                })
+            }
+            // A list of modules alone.
+            _ => modules(&text)
+                .filter(|modules| !modules.is_empty())
+                .or(Some(named).filter(|n| !n.is_empty()))
+                .and_then(selective),
+        };
     Published { offload: offload.filter(|_| policy.is_some()), policy }
+}
+
+/// `selective` without modules: core attention in Megatron, and the only choice of a framework that does not offer it (torchtitan's is by
+/// operator).
+fn unnamed(generation: &Software) -> Recompute {
+    match generation.offers.recompute.as_slice() {
+        [only] => Recompute::Selective { modules: BTreeSet::from([*only]), layers: None },
+        _ => Recompute::core_attention(),
+    }
 }
 
 /// MaxText's policies that place each tensor: by name (`minimal_flash`), or `custom: <tensors> offloaded, rest rematerialised`, `custom: host
@@ -192,9 +208,15 @@ fn named_in(notes: &str) -> BTreeSet<RecomputeModule> {
 mod tests {
     use super::*;
     use crate::memory::testing;
+    use railwright_spec::software;
 
     fn of(cell: &str) -> Published {
-        read(Some(cell), "", &testing::llama(4096, 14336, 32, 8, 32, 128_256), 1)
+        of_stack(cell, "megatron-core-2025")
+    }
+
+    fn of_stack(cell: &str, id: &str) -> Published {
+        let generation = software::by_id(id).expect("known");
+        read(Some(cell), "", &testing::llama(4096, 14336, 32, 8, 32, 128_256), 1, generation)
     }
 
     fn only(modules: &[RecomputeModule]) -> Recompute {
@@ -209,6 +231,7 @@ mod tests {
         assert_eq!(of("selective (per-op SAC)").policy, Some(only(&[Operators])));
         assert_eq!(of("recompute-norm,recompute-swiglu").policy, Some(only(&[Norm, Activation])));
         assert_eq!(of("selective").policy, Some(Recompute::core_attention()));
+        assert_eq!(of_stack("selective", "torchtitan-2026-eager").policy, Some(only(&[Operators])));
         assert_eq!(of("mla_up_proj,mlp").policy, Some(only(&[RecomputeModule::LatentUpProjection, Mlp])));
         assert_eq!(of("unheard-of").policy, None);
         assert_eq!(of("full(5 layers)").policy, Some(Recompute::Full { layers: Some(5) }));

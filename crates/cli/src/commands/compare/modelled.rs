@@ -157,8 +157,7 @@ pub(super) fn run_arguments(arguments: &args::Compare) -> args::RunArguments {
 
 /// A warning if traces and run differ in the number or kind of devices.
 fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Option<Warning> {
-    // Traces of one rank often lack the world size; a recorded world size above 1 is used, an inferred one is
-    // not.
+    // Traces of one rank often lack the world size: a recorded one above 1 is used, an inferred one is not.
     let ranks = traced
         .filter(|&traced| traced > 1)
         .map(|traced| Claim { key: "cluster.devices".to_owned(), value: f64::from(traced) });
