@@ -15,7 +15,7 @@ export default async ({ browser, url }) => {
     const problem = page.locator('.problem')
     await problem.waitFor({ timeout: 60_000 })
     await page.waitForSelector(`.stale ${shown}`)
-    check((await page.getByText('that of the last valid settings').count()) === 1, `${desk}: the answer shown is not named as an old one`)
+    check((await page.getByText('belong to the last valid settings').count()) === 1, `${desk}: the answer shown is not named as an old one`)
     const filter = await page
       .locator('.stale')
       .first()

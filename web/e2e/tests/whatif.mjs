@@ -23,7 +23,7 @@ async function rehearse(browser, url) {
   await page.waitForSelector('[aria-roledescription="tornado chart"]', { timeout: 60_000 })
   await page.focus('[aria-roledescription="tornado chart"]')
   await page.keyboard.press('ArrowDown')
-  check((await page.textContent('.chart-tip:not([hidden])'))?.includes('matrix peak'), 'the first figure is not told')
+  check((await page.textContent('.chart-tip:not([hidden])'))?.includes('peak FLOP/s'), 'the first figure is not told')
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => decodeURIComponent(location.hash).includes('w.change=peak.bf16=x2'))
   await page.click('button[title="precision=fp8"]')
