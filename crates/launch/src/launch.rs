@@ -164,6 +164,17 @@ impl Launch {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }
 
+    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it has the others: the experts that
+    /// ranks share, and for dimensions of its own the rows of the vocabulary and the experts of a token.
+    pub fn needs_of_model(key: &str, spec: &RunSpec) -> bool {
+        let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
+        match key {
+            "model.experts" => has_dimensions || spec.plan.expert_parallel.is_some_and(|ranks| ranks > 1),
+            "model.vocab" | "model.top_k" => has_dimensions,
+            _ => false,
+        }
+    }
+
     /// Remarks of one kind.
     pub fn remarks_of(&self, kind: RemarkKind) -> impl Iterator<Item = &Remark> {
         self.remarks.iter().filter(move |remark| remark.kind == kind)

@@ -192,7 +192,16 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         take(format, entry, &mut arguments, &mut draft);
     }
     derived(&document, &mut arguments, &mut draft);
-    let world = started.as_ref().map_or_else(|| world(&document), |started| started.world.clone());
+    let mut world = started.as_ref().map_or_else(|| world(&document), |started| started.world.clone());
+    let path = "trainer.devices";
+    let is_alone = recipe.is_none() && started.is_none() && document.get("trainer.num_nodes").is_none();
+    if let Some(devices) = document.get(path).filter(|_| is_alone) {
+        let (source, line) = (format!("{path} = {}", devices.data.shown()), devices.spot.line());
+        let why = "devices of a node: the number of nodes is not in this file: pass --gpus";
+        draft.leave_open("cluster.devices", &source, line, why);
+        draft.remark(RemarkKind::Unresolved, &source, line, why);
+        world = World { per_node: world.per_node, ..World::default() };
+    }
     if is_whole {
         transfer(format, file, &arguments, &world, &mut draft, Some(&unwanted(format, &open, &arguments)));
         generation(format, &arguments, &mut draft);
@@ -302,6 +311,10 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
     let line = entry.spot.line();
     let source = format!("{} = {}", entry.name, entry.data.shown());
     let mut put = |name: &str, values: Vec<String>, draft: &mut Draft| {
+        // Two keys may have one meaning: an empty one sets nothing.
+        if entry.data == Data::Null && arguments.get(name).is_some() {
+            return;
+        }
         arguments.insert(name, Argument { values, source: source.clone(), line }, draft);
     };
     if let Some((field, _)) = entry.path.rsplit_once('.')
@@ -500,6 +513,11 @@ pub(crate) fn transfer(
             )
     }) {
         draft.remark(remark.kind, &remark.source, remark.line, remark.message);
+    }
+    for open in launch.open.into_iter().filter(|open| open.line.is_some() && !open.source.is_empty()) {
+        if draft.value(&open.key).is_none() {
+            draft.leave_open(&open.key, &open.source, open.line, open.why);
+        }
     }
     if let Some(config) = launch.model_config {
         draft.model_config(config, "model", None);

@@ -165,9 +165,7 @@ const NEEDED: &[&str] = &[
 
 /// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
-    // Experts are shared among ranks, but how many there are is elsewhere.
-    let needs =
-        |key: &str| key == "model.experts" && spec.plan.expert_parallel.is_some_and(|ranks| ranks > 1);
+    let needs = |key: &str| Launch::needs_of_model(key, spec);
     let problems: Vec<Problem> = launch
         .open
         .iter()
@@ -189,7 +187,7 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
                 ..Place::default()
             };
             let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why)).hint(format!(
-                "add `{option}`, or the arguments of the script: `--launch-args \"VAR=value ARGUMENTS\"`"
+                "add `{option}`, or `--set {}=VALUE` in `tune`, or the script's `--launch-args \"VAR=value ARGUMENTS\"`", open.key
             ));
             problem.place = Some(Box::new(place));
             problem

@@ -341,7 +341,16 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
         return;
     }
     let experts = f.count("num_experts").filter(|n| *n > 1);
-    let Some(experts) = experts else { return };
+    let Some(experts) = experts else {
+        if let (false, Some((source, line))) =
+            (f.arguments.mentions("num_experts"), f.arguments.possible_experts())
+        {
+            let why = "an unknown flag may be the number of experts: pass --experts";
+            f.draft.leave_open("model.experts", source, *line, why);
+            f.draft.remark(RemarkKind::Unresolved, source, *line, why);
+        }
+        return;
+    };
     f.set("model.experts", &experts, "num_experts");
     let top_k = if f.arguments.get("topk").is_some() { "topk" } else { "moe_router_topk" };
     // `--topk` of Megatron-DeepSpeed is 1 by default.

@@ -85,7 +85,9 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         return named(fields, path, &word);
     }
     for path in ["fsdp", "fsdp_config"] {
-        let Some(Data::Text(word)) = fields.document.get(path).map(|entry| entry.data.clone()) else { continue };
+        let Some(Data::Text(word)) = fields.document.get(path).map(|entry| entry.data.clone()) else {
+            continue;
+        };
         if is_file(&word) {
             return unread(fields, path);
         }
