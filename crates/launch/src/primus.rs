@@ -56,7 +56,7 @@ pub(crate) fn read_started(
     context: &Context<'_>,
     arguments: &[Word],
 ) -> Result<Launch, Vec<Problem>> {
-    let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+    let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
     let module = document.entries.iter().find_map(|entry| {
         let name = entry.path.strip_prefix("modules.")?.strip_suffix(".framework")?;
         Some((name.to_owned(), entry.data.plain()))
@@ -64,9 +64,9 @@ pub(crate) fn read_started(
     let Some((module, framework)) = module else {
         return Err(vec![Problem::new("no module of `modules` has a `framework`").in_file(file)]);
     };
-    override_with(arguments, &module, &mut document);
-    let merged =
+    let mut merged =
         merged(&document, &module, &framework, (text, file), context).map_err(|problem| vec![problem])?;
+    override_with(arguments, &mut merged);
     match framework.as_str() {
         "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
         "torchtitan" | "maxtext" => other(&merged, &framework, text, file),
@@ -82,10 +82,16 @@ pub(crate) fn read_started(
 const UNSET: &str = "a variable";
 
 /// Puts arguments in place of the overrides of a module. A value that the script does not determine stays as its variable.
-fn override_with(arguments: &[Word], module: &str, document: &mut Document) {
+fn override_with(arguments: &[Word], merged: &mut Merged) {
     // The launcher's words precede the verb.
     let first = arguments.iter().position(|word| word.text == "train").unwrap_or(0);
     let arguments = &arguments[first..];
+    let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    if words.is_empty() {
+        return;
+    }
+    let base = merged.settings.sources.add("the command line", &words.join("\n"));
+    merged.command = base;
     for (at, word) in arguments.iter().enumerate() {
         let Some(text) = word.text.strip_prefix("--").filter(|text| !text.is_empty()) else { continue };
         let next = arguments.get(at + 1).filter(|next| !next.text.starts_with("--"));
@@ -96,10 +102,8 @@ fn override_with(arguments: &[Word], module: &str, document: &mut Document) {
         };
         let is_known = word.unknown.is_empty() && next.is_none_or(|next| next.unknown.is_empty());
         let data = if is_known { data } else { Data::Text(UNSET.to_owned()) };
-        let path = format!("modules.{module}.overrides.{}", name.replace('-', "_"));
-        document.entries.retain(|entry| entry.path != path);
-        // Its line is one of the script, not of the configuration.
-        document.entries.push(Entry::new(path, data, Spot::default()));
+        let spot = Spot { line: base + at, column: 0 };
+        merged.settings.put(Entry::new(name.replace('-', "_"), data, spot));
     }
 }
 
@@ -112,6 +116,8 @@ struct Merged {
     model: Option<Entry>,
     /// Values of the environment, as remarks: kind, source, line, message.
     remarks: Vec<(RemarkKind, String, Option<usize>, String)>,
+    /// The first line of the command's arguments, behind those of all files.
+    command: usize,
 }
 
 /// Settings of pipelines without bubbles.
@@ -151,12 +157,14 @@ fn merged(
         environment(&mut entry, &mut remarks);
         settings.put(Entry { path: path.to_owned(), name: path.to_owned(), ..entry });
     }
-    Ok(Merged { own: text.lines().count(), settings, model: named.remove("model"), remarks })
+    let own = text.lines().count();
+    Ok(Merged { own, settings, model: named.remove("model"), remarks, command: usize::MAX })
 }
 
 impl Merged {
     fn is_whole(&self) -> bool {
-        self.settings.missing.is_none() && self.settings.sources.count() > 1
+        let files = self.settings.sources.count() - usize::from(self.command < usize::MAX);
+        self.settings.missing.is_none() && files > 1
     }
 
     fn remark(&self, draft: &mut Draft) {
@@ -239,7 +247,7 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
             }
             Some(flag) => arguments.insert(flag.name, argument(&entry.data, source, line), &mut draft),
             None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
-            None if line.is_none_or(|line| line > merged.own) => {}
+            None if line.is_none_or(|line| line > merged.own && line < merged.command) => {}
             None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
         }
     }

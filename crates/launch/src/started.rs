@@ -73,9 +73,14 @@ pub(crate) fn read(
         vec![Problem { place: Some(Box::new(place)), ..problem }]
     };
     // Flags that another file sets are known only now.
-    let known = megatron::read_script(&script, text, file, context)
-        .or_else(|| trainers::read_script(&script, text, file, context));
-    if let Some(launch) = known {
+    let known = || {
+        megatron::read_script(&script, text, file, context)
+            .or_else(|| trainers::read_script(&script, text, file, context))
+    };
+    // Flags of Primus's command line are overrides of its file.
+    let is_primus =
+        find(&script).is_some_and(|start| start.name() == "primus-cli" && !start.files().is_empty());
+    if let Some(launch) = (!is_primus).then(known).flatten() {
         return launch;
     }
     let Some(start) = find(&script) else {

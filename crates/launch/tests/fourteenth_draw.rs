@@ -109,7 +109,7 @@ fn an_override_without_a_value_has_no_default() {
     }
     assert!(has(&read, RemarkKind::Unresolved, "--training.local_batch_size=${BATCH}"), "{:?}", read.remarks);
     let whole = folder::read(&format!("BATCH=4\nSTAGES=2\n{TITAN}"), "run.sh", &[("a.toml", TOML)]);
-    folder::check(&whole, &[("plan.micro_batch", "2"), ("plan.pipeline_parallel", "2")]);
+    folder::check(&whole, &[("plan.micro_batch", "1"), ("plan.pipeline_parallel", "2")]);
 }
 
 /// MaxText's base file has defaults that the file of the command may replace.
@@ -201,8 +201,13 @@ fn nodes_that_no_line_of_nemo_has_are_asked_for() {
 /// A wrapper sets variables and hands over to another script (Primus, FLAME-MoE).
 #[test]
 fn a_wrapper_is_followed_to_the_script_that_it_starts() {
-    for start in ["exec \"${HERE}/run_flash.sh\" \"$@\"", "srun -W 0 modules/run_flash.sh", "sbatch --nodes=4 jobs/run_flash.sh"] {
-        let text = format!("#!/bin/bash\nexport LAYERS=24\nHERE=\"$(cd \"$(dirname \"$0\")\" && pwd)\"\n{start}\n");
+    for start in [
+        "exec \"${HERE}/run_flash.sh\" \"$@\"",
+        "srun -W 0 modules/run_flash.sh",
+        "sbatch --nodes=4 jobs/run_flash.sh",
+    ] {
+        let text =
+            format!("#!/bin/bash\nexport LAYERS=24\nHERE=\"$(cd \"$(dirname \"$0\")\" && pwd)\"\n{start}\n");
         assert!(!railwright_launch::detect(&text).is_empty(), "{start}");
         let read = folder::read(&text, "run.sh", &[("run_flash.sh", WRAPPED)]);
         folder::check(&read, &[("model.layers", "24"), ("plan.micro_batch", "4")]);

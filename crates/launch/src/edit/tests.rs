@@ -332,5 +332,8 @@ fn one_virtual_stage_is_none_in_verl() {
         actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 \\\n    \
         actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size=2 \\\n    trainer.nnodes=2 trainer.n_gpus_per_node=8\n";
     let changed = diff(script, &[], &["plan.pipeline_parallel=1", "plan.virtual_stages=1"]);
-    assert!(changed.contains("+    actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size=null"), "{changed}");
+    assert!(
+        changed.contains("+    actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size=null"),
+        "{changed}"
+    );
 }

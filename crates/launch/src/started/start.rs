@@ -110,7 +110,8 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
         TRAINING.iter().any(|word| name.contains(word))
     };
     let absent = || {
-        let open = script.open.iter().filter(|(_, what, _)| script.has_missing && !what.starts_with("source "));
+        let open =
+            script.open.iter().filter(|(_, what, _)| script.has_missing && !what.starts_with("source "));
         open.filter(|(_, what, _)| Path::new(what).extension().is_some_and(|end| end == "sh"))
     };
     // A wrapper hands over to its program: nothing follows `exec`, and a job is submitted for its own sake.
