@@ -148,6 +148,8 @@ fn an_unknown_flag_for_experts_leaves_their_number_open() {
     folder::check(&read, &[("model.experts", "open")]);
     assert!(read.open.iter().any(|open| open.key == "model.experts"), "{:?}", read.open);
     assert!(Launch::needs_of_model("model.experts", &read.spec));
+    let unset = flags("--moe-num-experts=$EXPERTS");
+    assert!(unset.open.iter().any(|open| open.key == "model.experts"), "{:?}", unset.open);
     let dense = flags("--my-moe-loss 0.01 --experts-as-text yes");
     assert!(!dense.open.iter().any(|open| open.key == "model.experts"), "{:?}", dense.open);
 }
@@ -191,7 +193,7 @@ fn nodes_that_no_line_of_nemo_has_are_asked_for() {
         num_attention_heads: 32\n  encoder_seq_length: 4096\n  micro_batch_size: 1\n  global_batch_size: 128\n  \
         tokenizer:\n    library: megatron\n    type: GPT2BPETokenizer\n    model: null\n    vocab_file: gpt2-vocab.json\n";
     let read = launch(text, "conf.yaml");
-    folder::check(&read, &[("cluster.devices", "open"), ("plan.micro_batch", "1")]);
+    folder::check(&read, &[("cluster.devices", "open"), ("plan.micro_batch", "1"), ("model.vocab", "50257")]);
     assert!(has(&read, RemarkKind::Unresolved, "number of nodes"), "{:?}", read.remarks);
     assert!(!has(&read, RemarkKind::Conflict, "overrides"), "{:?}", read.remarks);
     let set = launch(&text.replace("  devices: 8", "  devices: 8\n  num_nodes: 2"), "conf.yaml");

@@ -186,9 +186,8 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
                 key: (!open.source.is_empty()).then(|| open.source.clone()),
                 ..Place::default()
             };
-            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why)).hint(format!(
-                "add `{option}`, or `--set {}=VALUE` in `tune`, or the script's `--launch-args \"VAR=value ARGUMENTS\"`", open.key
-            ));
+            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why));
+            problem = problem.hint(open.hint(&option));
             problem.place = Some(Box::new(place));
             problem
         })

@@ -412,9 +412,11 @@ fn take_words(
             if flags::is_launcher(spelling) {
                 continue;
             }
-            if counts_experts(spelling)
-                && values.first().is_some_and(|value| value.parse().is_ok_and(|n: u64| n > 1))
-            {
+            let is_number = |value: &String| value.parse().is_ok_and(|n: u64| n > 1);
+            let is_open =
+                word.unknown.iter().chain(behind.iter().flat_map(|word| &word.unknown)).next().is_some();
+            let has_number = values.first().is_some_and(is_number) || (is_open && spelling.contains("num"));
+            if counts_experts(spelling) && has_number {
                 arguments.experts.get_or_insert((source, line));
             }
             unknown_flags += 1;

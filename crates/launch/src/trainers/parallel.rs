@@ -148,7 +148,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         return software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     let message = "replicas are assumed, because sharding is set in an accelerate configuration: pass \
-        `--sharding fsdp` if it shards";
+        `--sharding fsdp` if it shards (in `tune`: `--set plan.sharding=fsdp`)";
     fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);
     software(fields, "transformers-2026", "Hugging Face's models, eager");
 }
