@@ -123,7 +123,7 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
     };
     absent()
         .find(|(_, what, _)| trains(what))
-        .or_else(|| absent().filter(|(line, ..)| hands_over(*line)).last())
+        .or_else(|| absent().filter(|(line, ..)| hands_over(*line)).next_back())
         .map(|(line, what, why)| (what.as_str(), why.as_str(), *line))
 }
 
