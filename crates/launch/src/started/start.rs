@@ -123,7 +123,7 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
     };
     absent()
         .find(|(_, what, _)| trains(what))
-        .or_else(|| absent().filter(|(line, ..)| hands_over(*line)).next_back())
+        .or_else(|| absent().rfind(|(line, ..)| hands_over(*line)))
         .map(|(line, what, why)| (what.as_str(), why.as_str(), *line))
 }
 
