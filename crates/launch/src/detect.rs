@@ -5,7 +5,9 @@
 
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
-use crate::{Context, Format, Launch, manifest, other, several, shell, started, trainers};
+use crate::{
+    Context, Format, Launch, environment, manifest, other, primus, several, shell, started, trainers,
+};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -75,7 +77,9 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
     let mut read = read_one(text, file, context)?;
     if let Ok(launch) = &mut read {
         let script = manifest::script(head(text));
-        several::note(launch, script.as_deref().unwrap_or(text), file, context);
+        let script = script.as_deref().unwrap_or(text);
+        several::note(launch, script, file, context);
+        environment::note(launch, script);
     }
     Some(read)
 }
@@ -112,6 +116,7 @@ fn read_settings(
     match detect(text).first()?.format {
         Format::Script | Format::Accelerate | Format::Deepspeed => None,
         Format::Other => Some(other::read(text, file, arguments)),
+        Format::Primus => Some(primus::read_started(text, file, context, arguments)),
         Format::HfTrainer => Some(trainers::read_started(text, file, context, (launcher, arguments))),
         _ => read_with(text, file, context),
     }

@@ -4,6 +4,7 @@
 //! variables, arrays, wrappers, comments, unknown flags. Proposed edits are read back with the reader of the format: an edit is valid if
 //! exactly the wanted settings changed. An edit that does not read back as the wanted plan is rejected.
 
+mod conditions;
 mod document;
 mod in_place;
 mod language;
@@ -133,7 +134,11 @@ pub fn edit(
         match apply(language, text, &targets).and_then(|edited| is_right(&edited).map(|()| edited)) {
             Ok(edited) => {
                 let after = language.settings(&edited).unwrap_or_default();
-                return Ok(Edited { text: edited, changes: between(language, &now, &after) });
+                let changes = between(language, &now, &after);
+                if let Some(reason) = conditions::broken(&edited, &changes) {
+                    return Err(Refused { reason, by_hand: changes });
+                }
+                return Ok(Edited { text: edited, changes });
             }
             Err(reason) => {
                 first.get_or_insert(Refused { reason, by_hand: changes(language, &targets, &now) });

@@ -65,6 +65,20 @@ pub struct Open {
     pub why: String,
 }
 
+impl Open {
+    /// The action that closes it; `option` is its flag. In `tune` a flag restricts the search, and `--set` describes the file.
+    pub fn hint(&self, option: &str) -> String {
+        let of_tune = if option.starts_with("--set") {
+            String::new()
+        } else {
+            format!(" (in `tune`: `--set {}=VALUE`)", self.key)
+        };
+        format!(
+            "add `{option}`{of_tune}, or the arguments of the script: `--launch-args \"VAR=value ARGUMENTS\"`"
+        )
+    }
+}
+
 /// A remark on a launch file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -162,6 +176,17 @@ impl Launch {
     /// Tests whether the file sets the model.
     pub fn has_model(&self) -> bool {
         self.spec.model != railwright_spec::run::ModelSpec::default()
+    }
+
+    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it has the others: the experts that
+    /// ranks share, and for dimensions of its own the rows of the vocabulary and the experts of a token.
+    pub fn needs_of_model(key: &str, spec: &RunSpec) -> bool {
+        let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
+        match key {
+            "model.experts" => has_dimensions || spec.plan.expert_parallel.is_some_and(|ranks| ranks > 1),
+            "model.vocab" | "model.top_k" => has_dimensions,
+            _ => false,
+        }
     }
 
     /// Remarks of one kind.

@@ -29,6 +29,7 @@ mod document;
 mod draft;
 mod edit;
 mod effects;
+mod environment;
 mod features;
 mod fields;
 mod foreign;

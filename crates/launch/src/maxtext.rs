@@ -454,6 +454,8 @@ fn software(fields: &mut Fields<'_>) {
     let why = if hardware.is_some() { path } else { "MaxText's default is a TPU" };
     if hardware.is_some() {
         fields.set("plan.software", &id.to_owned(), path);
+    } else if fields.draft.is_open("plan.software") {
+        return fields.default("plan.vocabulary_multiple", &1_u64, "MaxText does not pad the vocabulary");
     } else {
         fields.default("plan.software", &id.to_owned(), why);
     }

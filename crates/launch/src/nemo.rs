@@ -9,6 +9,7 @@ mod offload;
 mod recipe;
 mod script;
 mod tuning;
+mod world;
 mod write;
 
 pub use write::BridgeWriter;
@@ -20,7 +21,9 @@ use crate::document::{self, Data, Document, Entry};
 use crate::megatron::arguments::{Argument, Arguments};
 use crate::megatron::flags;
 use crate::megatron::meaning::{self, World};
-use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation, effects};
+use crate::{
+    Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation, effects, tokenizers,
+};
 use names::Name;
 use railwright_spec::human::shorten;
 use railwright_spec::model::{by_name, catalogue};
@@ -192,7 +195,11 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         take(format, entry, &mut arguments, &mut draft);
     }
     derived(&document, &mut arguments, &mut draft);
-    let world = started.as_ref().map_or_else(|| world(&document), |started| started.world.clone());
+    let world = match &started {
+        Some(started) => started.world.clone(),
+        None if recipe.is_some() => world::of(&document),
+        None => world::of_file(&document, &mut draft),
+    };
     if is_whole {
         transfer(format, file, &arguments, &world, &mut draft, Some(&unwanted(format, &open, &arguments)));
         generation(format, &arguments, &mut draft);
@@ -302,6 +309,11 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
     let line = entry.spot.line();
     let source = format!("{} = {}", entry.name, entry.data.shown());
     let mut put = |name: &str, values: Vec<String>, draft: &mut Draft| {
+        // Two keys may have one meaning: an empty one sets nothing.
+        let is_endless = name == "train_iters" && matches!(entry.data, Data::Integer(-1));
+        if is_endless || (entry.data == Data::Null && arguments.get(name).is_some()) {
+            return;
+        }
         arguments.insert(name, Argument { values, source: source.clone(), line }, draft);
     };
     if let Some((field, _)) = entry.path.rsplit_once('.')
@@ -321,6 +333,10 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
         Some(Name::Ignored) if affects(entry) => unknown(entry, draft),
         Some(Name::Ignored | Name::Derived) => {}
         Some(Name::Is(name)) if name == "normalization" => put(&name, norm(&entry.data), draft),
+        // Both the kind of a tokenizer and its file may be under `type`.
+        Some(Name::Is(name)) if name == "tokenizer_model" && tokenizers::is_any(&entry.data.plain()) => {
+            put("tokenizer_type", words(&entry.data), draft);
+        }
         Some(Name::Is(name)) => put(&name, words(&entry.data), draft),
         Some(Name::Not(name)) => match &entry.data {
             Data::Flag(flag) => put(&name, vec![python(!flag)], draft),
@@ -449,22 +465,6 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     }
 }
 
-/// Ranks, if set by NeMo's trainer.
-fn world(document: &Document) -> World {
-    let number = |path: &str| match document.get(path).map(|entry| &entry.data) {
-        Some(Data::Integer(n)) => u64::try_from(*n).ok().filter(|&n| n > 0),
-        _ => None,
-    };
-    let Some(per_node) = number("trainer.devices") else { return World::default() };
-    let nodes = number("trainer.num_nodes").unwrap_or(1);
-    World {
-        ranks: nodes.checked_mul(per_node),
-        per_node: Some(per_node),
-        source: format!("trainer.num_nodes {nodes} x trainer.devices {per_node}"),
-        line: document.get("trainer.devices").and_then(|entry| entry.spot.line()),
-    }
-}
-
 /// Converts the arguments with Megatron's reader; `unwanted` are the excluded defaults, `None` for all.
 /// Megatron's flags do not determine the generation here, because the classes of both frameworks had such
 /// fields before the flags existed.
@@ -500,6 +500,11 @@ pub(crate) fn transfer(
             )
     }) {
         draft.remark(remark.kind, &remark.source, remark.line, remark.message);
+    }
+    for open in launch.open.into_iter().filter(|open| open.line.is_some() && !open.source.is_empty()) {
+        if draft.value(&open.key).is_none() {
+            draft.leave_open(&open.key, &open.source, open.line, open.why);
+        }
     }
     if let Some(config) = launch.model_config {
         draft.model_config(config, "model", None);

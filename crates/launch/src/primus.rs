@@ -9,12 +9,13 @@ mod inherit;
 mod tests;
 
 use crate::adapter;
-use crate::document::{self, Data, Document, Entry};
+use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::Fields;
-use crate::megatron::arguments::Arguments;
+use crate::megatron::arguments::{Arguments, OpenArgument};
 use crate::megatron::flags;
 use crate::megatron::meaning::World;
 use crate::nemo::{argument, transfer};
+use crate::shell::Word;
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use crate::{maxtext, torchtitan};
 use inherit::Inherited;
@@ -44,25 +45,65 @@ impl Reader for PrimusReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
-        let module = document.entries.iter().find_map(|entry| {
-            let name = entry.path.strip_prefix("modules.")?.strip_suffix(".framework")?;
-            Some((name.to_owned(), entry.data.plain()))
-        });
-        let Some((module, framework)) = module else {
-            return Err(vec![Problem::new("no module of `modules` has a `framework`").in_file(file)]);
-        };
-        let merged =
-            merged(&document, &module, &framework, (text, file), context).map_err(|problem| vec![problem])?;
-        match framework.as_str() {
-            "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
-            "torchtitan" | "maxtext" => other(&merged, &framework, text, file),
-            _ => {
-                let message = format!("modules of {framework} are not supported");
-                let problem = Problem::new(message).hint("pass the configuration of that framework itself");
-                Err(vec![problem.in_file(file)])
-            }
+        read_started(text, file, context, &[])
+    }
+}
+
+/// Reads a configuration under the arguments of Primus's command line, which are overrides of its module.
+pub(crate) fn read_started(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    arguments: &[Word],
+) -> Result<Launch, Vec<Problem>> {
+    let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+    let module = document.entries.iter().find_map(|entry| {
+        let name = entry.path.strip_prefix("modules.")?.strip_suffix(".framework")?;
+        Some((name.to_owned(), entry.data.plain()))
+    });
+    let Some((module, framework)) = module else {
+        return Err(vec![Problem::new("no module of `modules` has a `framework`").in_file(file)]);
+    };
+    let mut merged =
+        merged(&document, &module, &framework, (text, file), context).map_err(|problem| vec![problem])?;
+    override_with(arguments, &mut merged);
+    match framework.as_str() {
+        "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
+        "torchtitan" | "maxtext" => other(&merged, &framework, text, file),
+        _ => {
+            let message = format!("modules of {framework} are not supported");
+            let problem = Problem::new(message).hint("pass the configuration of that framework itself");
+            Err(vec![problem.in_file(file)])
         }
+    }
+}
+
+/// The value of an argument that is a variable of the script without a value.
+const UNSET: &str = "a variable";
+
+/// Puts arguments in place of the overrides of a module. A value that the script does not determine stays as its variable.
+fn override_with(arguments: &[Word], merged: &mut Merged) {
+    // The launcher's words precede the verb.
+    let first = arguments.iter().position(|word| word.text == "train").unwrap_or(0);
+    let arguments = &arguments[first..];
+    let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    if words.is_empty() {
+        return;
+    }
+    let base = merged.settings.sources.add("the command line", &words.join("\n"));
+    merged.command = base;
+    for (at, word) in arguments.iter().enumerate() {
+        let Some(text) = word.text.strip_prefix("--").filter(|text| !text.is_empty()) else { continue };
+        let next = arguments.get(at + 1).filter(|next| !next.text.starts_with("--"));
+        let (name, data) = match (text.split_once('='), next) {
+            (Some((name, value)), _) => (name, Data::of_word(value)),
+            (None, Some(value)) => (text, Data::of_word(&value.text)),
+            (None, None) => (text, Data::Flag(true)),
+        };
+        let is_known = word.unknown.is_empty() && next.is_none_or(|next| next.unknown.is_empty());
+        let data = if is_known { data } else { Data::Text(UNSET.to_owned()) };
+        let spot = Spot { line: base + at, column: 0 };
+        merged.settings.put(Entry::new(name.replace('-', "_"), data, spot));
     }
 }
 
@@ -75,6 +116,8 @@ struct Merged {
     model: Option<Entry>,
     /// Values of the environment, as remarks: kind, source, line, message.
     remarks: Vec<(RemarkKind, String, Option<usize>, String)>,
+    /// The first line of the command's arguments, behind those of all files.
+    command: usize,
 }
 
 /// Settings of pipelines without bubbles.
@@ -114,12 +157,14 @@ fn merged(
         environment(&mut entry, &mut remarks);
         settings.put(Entry { path: path.to_owned(), name: path.to_owned(), ..entry });
     }
-    Ok(Merged { own: text.lines().count(), settings, model: named.remove("model"), remarks })
+    let own = text.lines().count();
+    Ok(Merged { own, settings, model: named.remove("model"), remarks, command: usize::MAX })
 }
 
 impl Merged {
     fn is_whole(&self) -> bool {
-        self.settings.missing.is_none() && self.settings.sources.count() > 1
+        let files = self.settings.sources.count() - usize::from(self.command < usize::MAX);
+        self.settings.missing.is_none() && files > 1
     }
 
     fn remark(&self, draft: &mut Draft) {
@@ -194,9 +239,15 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
             continue;
         }
         match flags::by_name(name) {
+            Some(flag) if is_variable(&entry.data) => {
+                let why = "the value is a variable of the script without a value";
+                draft.remark(RemarkKind::Unresolved, &source, line, format!("{why}, so it stays unset"));
+                let open = OpenArgument { source, line, why: why.to_owned(), alternatives: Vec::new() };
+                arguments.leave_open(flag.name, open);
+            }
             Some(flag) => arguments.insert(flag.name, argument(&entry.data, source, line), &mut draft),
             None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
-            None if line.is_none_or(|line| line > merged.own) => {}
+            None if line.is_none_or(|line| line > merged.own && line < merged.command) => {}
             None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
         }
     }
@@ -212,6 +263,11 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
         merged.name_model(&mut draft);
     }
     draft.finish()
+}
+
+/// Tests whether a value is a variable of the shell.
+fn is_variable(data: &Data) -> bool {
+    matches!(data, Data::Text(text) if text == UNSET)
 }
 
 /// A module of a framework with its own reader.

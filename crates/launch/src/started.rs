@@ -73,9 +73,14 @@ pub(crate) fn read(
         vec![Problem { place: Some(Box::new(place)), ..problem }]
     };
     // Flags that another file sets are known only now.
-    let known = megatron::read_script(&script, text, file, context)
-        .or_else(|| trainers::read_script(&script, text, file, context));
-    if let Some(launch) = known {
+    let known = || {
+        megatron::read_script(&script, text, file, context)
+            .or_else(|| trainers::read_script(&script, text, file, context))
+    };
+    // Flags of Primus's command line are overrides of its file.
+    let is_primus =
+        find(&script).is_some_and(|start| start.name() == "primus-cli" && !start.files().is_empty());
+    if let Some(launch) = (!is_primus).then(known).flatten() {
         return launch;
     }
     let Some(start) = find(&script) else {
@@ -169,7 +174,8 @@ fn combined(
     start: &Start<'_>,
     used: usize,
 ) -> Launch {
-    let is_merged = launch.format == Format::Other;
+    let [is_merged, is_trainer, is_primus] =
+        [Format::Other, Format::HfTrainer, Format::Primus].map(|format| launch.format == format);
     launch.format = Format::Script;
     file.clone_into(&mut launch.file);
     let owner = |own: &mut Option<String>, line: &mut Option<usize>| {
@@ -222,8 +228,11 @@ fn combined(
     }
     for (at, word) in start.rest(used) {
         let is_setting = word.text.starts_with("--") || word.text.contains('=');
-        let is_read =
+        let of_litgpt =
             start.name() == "litgpt" && trainers::overridden(word, start.arguments().get(at + 1)).is_some();
+        let is_read = of_litgpt
+            || is_primus
+            || (is_trainer && trainers::is_override(&start.words[..start.program], word));
         if is_setting && !is_merged && !is_read {
             let message = "is not read: the setting of the configuration is used".to_owned();
             let (line, file) = place(word.line);

@@ -1,16 +1,19 @@
-//! Vocabularies of tokenizers, by their kind or by the path of their file.
+//! Vocabularies of tokenizers, by the path of their file or by their kind.
 //!
-//! Responsible for: the rows that a name determines. Reads no tokenizer; unknown names have no rows.
+//! Responsible for: the rows that a name determines, and numbers in a path, which are a hint only. Reads no tokenizer; unknown names have
+//! no rows.
 
 use railwright_spec::model::by_name;
 
-/// Vocabularies that belong to a kind of tokenizer, or to a name in the path of its file.
+/// Vocabularies of Megatron's kinds whose file may have any vocabulary: byte pairs, and SentencePiece's pieces.
+const KINDS: &[(&str, u64)] = &[("GPT2BPETokenizer", 50_257), ("Llama2Tokenizer", 32_000)];
+
+/// Vocabularies that belong to a name in the path of a tokenizer's file.
 const VOCABULARIES: &[(&str, u64)] = &[
-    ("GPT2BPETokenizer", 50_257),
     ("gpt2-vocab", 50_257),
     // GPT-NeoX-20B's, which Pythia has too.
     ("20B_tokenizer", 50_277),
-    ("Llama2Tokenizer", 32_000),
+    ("pythia-", 50_277),
     ("Llama-2", 32_000),
     ("Llama-3", 128_256),
     ("llama3", 128_256),
@@ -25,11 +28,36 @@ const VOCABULARIES: &[(&str, u64)] = &[
     ("DeepSeek-V2", 102_400),
 ];
 
-/// Rows of the vocabulary of a tokenizer with this kind or path; `None` if unknown.
+/// Rows of the vocabulary of a tokenizer with this path, or of a kind that has the name of a model; `None` if unknown.
 pub(crate) fn rows(name: &str) -> Option<u64> {
+    if is_any(name) {
+        return None;
+    }
     let name = name.to_lowercase();
-    // A tokenizer is mostly named by the model that it belongs to.
-    let of_model = name.contains('/').then(|| by_name(&name).ok()).flatten().map(|model| model.vocabulary);
-    let known = || VOCABULARIES.iter().find(|(known, _)| name.contains(&known.to_lowercase()));
-    of_model.or_else(|| known().map(|(_, rows)| *rows))
+    let known = VOCABULARIES.iter().find(|(known, _)| name.contains(&known.to_lowercase()));
+    // A tokenizer is mostly named by the model that it belongs to. The rows of a model may be padded.
+    let of_model = || name.contains('/').then(|| by_name(&name).ok()).flatten().map(|model| model.vocabulary);
+    known.map(|(_, rows)| *rows).or_else(of_model)
+}
+
+/// Tests whether a kind reads files with any vocabulary.
+pub(crate) fn is_any(kind: &str) -> bool {
+    KINDS.iter().any(|(known, _)| *known == kind)
+}
+
+/// Rows of the usual file of a kind, for a run that names no file.
+pub(crate) fn usual(kind: &str) -> Option<u64> {
+    KINDS.iter().find(|(known, _)| *known == kind).map(|(_, rows)| *rows).or_else(|| rows(kind))
+}
+
+/// A number in a path that may be the rows, such as `262144` or `100k`. It may as well be a date or a step.
+pub(crate) fn number(path: &str) -> Option<&str> {
+    let is_size = |word: &&str| {
+        let digits = word.trim_end_matches(['k', 'K']);
+        let expected = if digits.len() == word.len() { 5..=6 } else { 2..=3 };
+        expected.contains(&digits.len())
+            && digits.bytes().all(|b| b.is_ascii_digit())
+            && word.len() - digits.len() <= 1
+    };
+    path.split(|c: char| !c.is_ascii_alphanumeric()).find(is_size)
 }

@@ -73,9 +73,10 @@ impl Reader for TorchtitanReader {
         let mut recipe = None;
         let is_script = !text.trim_start().starts_with('{') && text.contains("--job.config");
         let started = if is_script { script::read(text, file, context).map_err(|p| vec![p])? } else { None };
-        let mut of_script = None;
+        let (mut of_script, mut unset) = (None, Vec::new());
         let parsed = if let Some(started) = started {
             of_script = Some((started.sources, started.open));
+            unset = started.unset;
             Ok((started.document, started.is_whole))
         } else if registry::is_one(text) {
             registry::read(text, file, context).map(|(document, is_whole, found)| {
@@ -105,6 +106,12 @@ impl Reader for TorchtitanReader {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
         fill(&mut fields, is_whole, recipe.is_some());
+        // A default would stand for a value that another file or the environment sets.
+        for (path, source, line) in unset {
+            for key in keys::determined(&path) {
+                fields.draft.leave_open(key, &source, Some(line), "it has no value in this file");
+            }
+        }
         if let Some(recipe) = recipe {
             recipe.remarks(&mut fields.draft, &registry::is_wanted, &|_| false);
         }

@@ -30,6 +30,7 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::command::is_override;
 pub(crate) use self::litgpt::overridden;
 pub(crate) use launcher::processes;
 
@@ -201,9 +202,7 @@ pub(crate) fn read_started(
     };
     let mut keys = read.map_err(|problem| vec![problem])?;
     launcher::settings(launcher, &mut keys.document);
-    if dialect == Dialect::LitGpt {
-        litgpt::override_with(arguments, &mut keys.document);
-    }
+    command::override_with(dialect, (launcher, arguments), &mut keys.document);
     filled(dialect, keys, text, file, context)
 }
 

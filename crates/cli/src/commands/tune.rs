@@ -393,6 +393,9 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
             refused.reason
         ));
     }
+    for caution in edited.cautions(&answer.file.text, (answer.rows[pick - 1].change, answer.band())) {
+        printer.note(&format!("layout {pick}: {caution}"));
+    }
     if arguments.diff {
         let name = answer.file.path.as_str();
         printer.data(&unified(&answer.file.text, &edited.text, (name, name)), None)?;

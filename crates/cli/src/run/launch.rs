@@ -165,9 +165,7 @@ const NEEDED: &[&str] = &[
 
 /// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
-    // Experts are shared among ranks, but how many there are is elsewhere.
-    let needs =
-        |key: &str| key == "model.experts" && spec.plan.expert_parallel.is_some_and(|ranks| ranks > 1);
+    let needs = |key: &str| Launch::needs_of_model(key, spec);
     let problems: Vec<Problem> = launch
         .open
         .iter()
@@ -188,9 +186,8 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
                 key: (!open.source.is_empty()).then(|| open.source.clone()),
                 ..Place::default()
             };
-            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why)).hint(format!(
-                "add `{option}`, or the arguments of the script: `--launch-args \"VAR=value ARGUMENTS\"`"
-            ));
+            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why));
+            problem = problem.hint(open.hint(&option));
             problem.place = Some(Box::new(place));
             problem
         })

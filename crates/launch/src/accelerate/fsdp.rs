@@ -63,6 +63,10 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
         fields.set("plan.offload.parameters", &1.0, &path);
         fields.set("plan.offload.optimizer", &1.0, &path);
     }
+    let path = at("activation_cpu_offload");
+    if fields.flag(&path) == Some(true) {
+        fields.set("plan.offload.activations", &1.0, &path);
+    }
     let path = at("activation_checkpointing");
     match fields.flag(&path) {
         Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),

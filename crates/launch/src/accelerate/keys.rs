@@ -24,6 +24,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("fsdp_config.fsdp_reshard_after_forward", Read),
     ("fsdp_config.fsdp_offload_params", Read),
     ("fsdp_config.fsdp_activation_checkpointing", Read),
+    ("fsdp_config.fsdp_activation_cpu_offload", Read),
     ("fsdp_config.fsdp_backward_prefetch", Read),
     ("fsdp_config.fsdp_backward_prefetch_policy", Ignored),
     ("fsdp_config.fsdp_forward_prefetch", Ignored),

@@ -69,6 +69,13 @@ impl InPlace {
 }
 
 impl InPlace {
+    /// Tests whether a setting of the file is `null` without division: Megatron-Core takes any number of virtual stages, even 1, for an
+    /// interleaved schedule, which one stage cannot have.
+    fn has_null(&self, key: &str) -> bool {
+        key == "plan.virtual_stages"
+            && self.names.get(key).is_some_and(|name| name.contains("virtual_pipeline"))
+    }
+
     /// Names of the settings of a plan that lines of the file set. The micro-batch counts with the batch or its number of micro-batches
     /// alone: otherwise a change of it would change the batch.
     pub(super) fn keys(&self) -> BTreeSet<String> {
@@ -97,9 +104,11 @@ impl Language for InPlace {
     }
 
     fn candidates(&self, text: &str, (key, values): &Target, now: &Settings) -> Vec<String> {
-        let (Some(old), Some(new)) =
-            (now.get(key).and_then(|old| old.first()), values.as_ref().and_then(|v| v.first()))
-        else {
+        let new = match values {
+            Some(values) => values.first().map(String::as_str),
+            None => self.has_null(key).then_some("null"),
+        };
+        let (Some(old), Some(new)) = (now.get(key).and_then(|old| old.first()), new) else {
             return Vec::new();
         };
         let Some(launch) = read(text) else { return Vec::new() };
@@ -140,7 +149,11 @@ impl Language for InPlace {
         let kind = "plan.context_kind";
         let is_undivided = to.plan.context_parallel == 1;
         keys.retain(|key| key != kind || !is_undivided);
-        let target = |key: String| Some((key.clone(), Some(vec![of_plan(to, &key)?])));
+        let target = |key: String| {
+            let value = of_plan(to, &key)?;
+            let is_absent = value == "1" && self.has_null(&key) && now.contains_key(&key);
+            Some((key, (!is_absent).then(|| vec![value])))
+        };
         let last = (is_undivided && now.contains_key(kind)).then(|| (kind.to_owned(), None));
         let changed =
             keys.into_iter().filter_map(target).filter(|(key, values)| now.get(key) != values.as_ref());

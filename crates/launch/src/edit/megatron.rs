@@ -136,6 +136,9 @@ impl Language for Megatron {
         let mut targets: Vec<Target> =
             wanted.into_iter().map(|name| (name.to_owned(), after.get(name).cloned())).collect();
         keep_words(&mut targets, to, now, &after);
+        if now.contains_key("zero_stage") {
+            of_deepspeed(&mut targets, to);
+        }
         targets.retain(|(name, values)| now.get(name) != values.as_ref());
         let is_default = |name: &str, values: Option<&Vec<String>>| matches!(values.map(Vec::as_slice), Some([value]) if DEFAULTS.contains(&(name, value.as_str())));
         targets.retain(|(name, values)| now.contains_key(name) || !is_default(name, values.as_ref()));
@@ -143,6 +146,17 @@ impl Language for Megatron {
         targets.sort_by_key(|(name, values)| (values.is_some(), !now.contains_key(name)));
         targets
     }
+}
+
+/// The flags of sharding in [`FAMILIES`].
+const SHARDING: usize = 1;
+
+/// Writes sharding as a stage of DeepSpeed, which ignores Megatron's flags for it and has no flags of overlap.
+fn of_deepspeed(targets: &mut Vec<Target>, to: &Run) {
+    let is_ignored = |name: &str| FAMILIES[SHARDING].contains(&name) || name.starts_with("overlap_");
+    targets.retain(|(name, values)| !(values.is_some() && is_ignored(name)));
+    let stage = to.plan.sharding.zero_stage.to_string();
+    targets.push(("zero_stage".to_owned(), Some(vec![stage])));
 }
 
 /// Writes chunks in the script's terms: layers of a chunk if it uses those.

@@ -308,3 +308,32 @@ fn settings_that_depend_on_each_other_are_edited_in_turn() {
          +    actor_rollout_ref.actor.ppo_max_token_len_per_gpu=32768 \\"
     );
 }
+
+/// DeepSpeed ignores `--use-distributed-optimizer`.
+#[test]
+fn sharding_of_megatron_deepspeed_is_its_stage() {
+    let script = "#!/bin/bash\nSTAGE=1\ndeepspeed --num_gpus 8 pretrain_gpt.py \\\n  --num-layers 24 --hidden-size 2048 \\\n  \
+        --num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 \\\n  --micro-batch-size 4 --global-batch-size 64 \\\n  \
+        --bf16 --vocab-size 50000 --deepspeed --zero-stage ${STAGE}\n";
+    assert_eq!(
+        diff(script, &["cluster.devices=8"], &["plan.sharding=zero2"]),
+        "--- a\n+++ b\n-STAGE=1\n+STAGE=2"
+    );
+}
+
+/// Megatron-Core takes 1 virtual stage for an interleaved schedule.
+#[test]
+fn one_virtual_stage_is_none_in_verl() {
+    let script = "set -x\npython3 -m verl.trainer.main_ppo --config-name ppo_megatron_trainer \\\n    data.max_prompt_length=512 \\\n    \
+        data.max_response_length=1536 \\\n    actor_rollout_ref.model.path=Qwen/Qwen2.5-7B \\\n    \
+        actor_rollout_ref.actor.strategy=megatron \\\n    actor_rollout_ref.actor.ppo_mini_batch_size=64 \\\n    \
+        actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 \\\n    \
+        actor_rollout_ref.actor.megatron.tensor_model_parallel_size=4 \\\n    \
+        actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 \\\n    \
+        actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size=2 \\\n    trainer.nnodes=2 trainer.n_gpus_per_node=8\n";
+    let changed = diff(script, &[], &["plan.pipeline_parallel=1", "plan.virtual_stages=1"]);
+    assert!(
+        changed.contains("+    actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size=null"),
+        "{changed}"
+    );
+}

@@ -51,6 +51,8 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         without_effect(fields);
     }
     match policy.as_deref() {
+        // Settings of another file, which was not read.
+        None if fields.draft.is_open("plan.recompute") => {}
         None => fields.default(
             "plan.recompute",
             &Recompute::Full { layers: None },

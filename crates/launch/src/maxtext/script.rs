@@ -22,6 +22,8 @@ pub(super) struct Overrides {
     open: Vec<(String, usize)>,
     /// Parts that the shell leaves undecided: loops of several iterations, missing files.
     undecided: Vec<(usize, String, String)>,
+    /// The configuration that the command names and that was not read: its text and line.
+    unread: Option<(String, usize)>,
 }
 
 /// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
@@ -72,7 +74,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         };
         document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
-    let mut undecided = script.open;
+    let (mut undecided, mut unread) = (script.open, None);
     let is_file = |word: &&Word| {
         let path = std::path::Path::new(&word.text);
         path.extension().is_some_and(|ending| ending == "yml") && assignment(word).is_none()
@@ -88,6 +90,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
                 Err(why) => {
                     let message = format!("its settings are not read: {why}");
                     undecided.push((config.line, config.text.clone(), message));
+                    unread = Some((config.text.clone(), config.line));
                 }
             }
         }
@@ -96,7 +99,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             super::base::fill(&mut document, own.as_ref());
         }
     }
-    Ok(Some(Overrides { document, sources, open, undecided }))
+    Ok(Some(Overrides { document, sources, open, undecided, unread }))
 }
 
 impl Overrides {
@@ -110,8 +113,22 @@ impl Overrides {
         for (line, what, why) in &self.undecided {
             draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
         }
+        if let Some((path, line)) = &self.unread {
+            // Defaults of the base file would stand for settings of this one.
+            for (_, key) in OF_FILE.iter().filter(|(path, _)| self.document.get(path).is_none()) {
+                draft.leave_open(key, path, Some(*line), "it is set in another file");
+            }
+        }
     }
 }
+
+/// Settings with a default in MaxText's base file.
+const OF_FILE: [(&str, &str); 4] = [
+    ("remat_policy", "plan.recompute"),
+    ("hardware", "plan.software"),
+    ("per_device_batch_size", "plan.micro_batch"),
+    ("max_target_length", "plan.sequence_length"),
+];
 
 /// Adds the keys of the file that a command names; overrides have priority.
 fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources) -> Result<(), Problem> {

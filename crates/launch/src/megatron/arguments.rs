@@ -39,6 +39,8 @@ pub(crate) struct Arguments {
     map: BTreeMap<String, Argument>,
     open: BTreeMap<String, OpenArgument>,
     hidden: Vec<OpenArgument>,
+    /// An unknown flag that may be a number of experts: its text and line.
+    experts: Option<(String, Option<usize>)>,
 }
 
 /// Values of one flag that are kept.
@@ -74,6 +76,11 @@ impl Arguments {
     /// Words that may contain any number of flags.
     pub(crate) fn hidden(&self) -> &[OpenArgument] {
         &self.hidden
+    }
+
+    /// An unknown flag that may be the number of experts.
+    pub(crate) fn possible_experts(&self) -> Option<&(String, Option<usize>)> {
+        self.experts.as_ref()
     }
 
     /// Marks possible flags at a place that cannot be read.
@@ -328,6 +335,12 @@ fn take_choice(
     }
 }
 
+/// Tests whether an unknown flag may be the number of experts.
+fn counts_experts(spelling: &str) -> bool {
+    let has = |part: &str| spelling.split(['-', '_']).any(|own| own == part);
+    has("experts") || has("moe")
+}
+
 /// Arguments of the words of a command line; everything before the first flag is skipped.
 pub(crate) fn of_words(words: &[Word], around: Surroundings<'_>, draft: &mut Draft) -> Arguments {
     let mut arguments = Arguments::default();
@@ -398,6 +411,13 @@ fn take_words(
         let Some(flag) = flag else {
             if flags::is_launcher(spelling) {
                 continue;
+            }
+            let is_number = |value: &String| value.parse().is_ok_and(|n: u64| n > 1);
+            let is_open =
+                word.unknown.iter().chain(behind.iter().flat_map(|word| &word.unknown)).next().is_some();
+            let has_number = values.first().is_some_and(is_number) || (is_open && spelling.contains("num"));
+            if counts_experts(spelling) && has_number {
+                arguments.experts.get_or_insert((source, line));
             }
             unknown_flags += 1;
             let near = if unknown_flags <= MOST_LOOKED_UP { flags::near(spelling) } else { None };

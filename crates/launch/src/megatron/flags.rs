@@ -139,6 +139,10 @@ pub(crate) fn near(spelling: &str) -> Option<String> {
 /// Flags of the launcher, not of Megatron.
 const LAUNCHERS: &[&str] = &[
     "nproc_per_node",
+    "use_mpi",
+    "membind",
+    "cpunodebind",
+    "cpu_bind",
     "nnodes",
     "node_rank",
     "master_addr",

@@ -98,6 +98,15 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     f.remark(RemarkKind::Assumed, flag.name, message);
 }
 
+/// Tests whether a run has the router of 2024, whose default is 2 experts for a token: by its flags, or by a format that is not of flags.
+pub(super) fn has_new_router(f: &Filler<'_>) -> bool {
+    let is_new = |name: &str| {
+        let year = flags::by_name(name).map_or("", |flag| flag.since);
+        name.starts_with("moe_") || matches!(year, "2024" | "2025" | "2026")
+    };
+    !f.arguments.origin("num_experts").0.starts_with("--") || f.arguments.iter().any(|(name, _)| is_new(name))
+}
+
 /// Tests whether experts are distributed over ranks, and the dispatcher gathers their tokens: the default of the argument, which programs
 /// over Megatron-Core may replace by an all-to-all.
 fn gathers_tokens(f: &Filler<'_>) -> bool {

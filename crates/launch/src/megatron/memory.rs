@@ -38,6 +38,14 @@ fn sharding(f: &mut Filler<'_>, degrees: &Degrees) {
         let (source, line) = f.arguments.origin("deepspeed_config");
         f.remark(RemarkKind::Unresolved, "deepspeed_config", why);
         return f.draft.leave_open("plan.sharding", &source, line, why);
+    } else if f.count("zero_stage").is_some_and(|zero| zero > 0)
+        || f.arguments.open().any(|(name, _)| name == "zero_stage")
+    {
+        // Programs over parts of Megatron shard by it; Megatron-DeepSpeed ignores it without `--deepspeed`.
+        let why = "no `--deepspeed`, so its effect depends on the program: pass --sharding";
+        let (source, line) = f.arguments.origin("zero_stage");
+        f.remark(RemarkKind::Unresolved, "zero_stage", why);
+        return f.draft.leave_open("plan.sharding", &source, line, why);
     } else {
         (stage(u8::from(f.arguments.is_on("use_distributed_optimizer")), false), "use_distributed_optimizer")
     };

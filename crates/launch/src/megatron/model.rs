@@ -4,6 +4,7 @@
 //! known one of the tokenizer kind, with a remark.
 
 use super::arguments::Arguments;
+use super::generation;
 use super::hybrid;
 use super::meaning::Filler;
 use crate::{RemarkKind, tokenizers};
@@ -215,21 +216,44 @@ fn position(f: &mut Filler<'_>) {
     f.set("model.position", &position, field);
 }
 
-/// Rows of the tokenizer's model, and the argument that names it.
+/// Arguments that name the tokenizer's file, for its kind.
+fn files_of_tokenizer(arguments: &Arguments) -> &'static [&'static str] {
+    const PAIRS: &[&str] = &["vocab_file", "tokenizer_model"];
+    const MODEL: &[&str] = &["tokenizer_model", "tokenizer_name_or_path"];
+    match arguments.word("tokenizer_type") {
+        Some(kind) if kind.contains("BPE") || kind.starts_with("Bert") => PAIRS,
+        // Merges are only of byte-pair encodings.
+        None if arguments.mentions("merge_file") => PAIRS,
+        _ => MODEL,
+    }
+}
+
+/// Rows of the tokenizer, and the argument that determines them: a file with a known name, or the kind of a run without a file.
+fn rows_of_tokenizer(arguments: &Arguments) -> Option<(u64, &'static str)> {
+    let files = files_of_tokenizer(arguments);
+    let of_file = files.iter().find_map(|field| Some((tokenizers::rows(arguments.word(field)?)?, *field)));
+    let kind = || {
+        let word = arguments.word("tokenizer_type")?;
+        let is_decided = !tokenizers::is_any(word) || !files.iter().any(|field| arguments.mentions(field));
+        Some((tokenizers::usual(word).filter(|_| is_decided)?, "tokenizer_type"))
+    };
+    of_file.or_else(kind)
+}
+
+/// The same, with a remark.
 pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
-    let (rows, field) = ["tokenizer_model", "tokenizer_type"]
-        .into_iter()
-        .find_map(|field| Some((tokenizers::rows(f.arguments.word(field)?)?, field)))
-        .or_else(|| {
-            // Merges are only of byte-pair encodings; these files are those of GPT-2.
-            let is_gpt2 = f.arguments.word("vocab_file").is_some_and(|file| file.contains("gpt2-vocab.json"));
-            let is_bpe = f.arguments.mentions("merge_file") && !f.arguments.mentions("tokenizer_type");
-            (is_gpt2 && is_bpe).then_some((50_257, "vocab_file"))
-        })?;
+    let (rows, field) = rows_of_tokenizer(f.arguments)?;
     let shown = railwright_spec::human::whole(rows);
     let message = format!("no vocabulary size is set; {shown} rows are inferred from the tokenizer");
     f.remark(RemarkKind::Assumed, field, message);
     Some((rows, field))
+}
+
+/// A remark that names a number in the path of the tokenizer's file.
+fn hint(arguments: &Arguments) -> String {
+    let path = files_of_tokenizer(arguments).iter().find_map(|field| arguments.word(field));
+    path.and_then(tokenizers::number)
+        .map_or_else(String::new, |number| format!("; its path has the number `{number}`"))
 }
 
 fn vocabulary(f: &mut Filler<'_>) {
@@ -253,11 +277,17 @@ fn vocabulary(f: &mut Filler<'_>) {
     if let Some((rows, field)) = of_tokenizer(f) {
         return f.set("model.vocab", &rows, field);
     }
-    f.remark(
-        RemarkKind::Unresolved,
-        "vocab_size",
-        "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab",
+    let message = format!(
+        "the vocabulary depends on the tokenizer, which is not in this file: pass --vocab{}",
+        hint(f.arguments)
     );
+    let named = files_of_tokenizer(f.arguments).iter().find(|field| f.arguments.mentions(field));
+    if let Some(field) = named.copied().filter(|_| f.draft.value("model.vocab").is_none()) {
+        let (source, line) = f.arguments.origin(field);
+        f.draft.leave_open("model.vocab", &source, line, "the tokenizer has its own vocabulary");
+        return f.remark(RemarkKind::Unresolved, field, message);
+    }
+    f.remark(RemarkKind::Unresolved, "vocab_size", message);
 }
 
 /// Whether the tokenizer has its own vocabulary, so that Megatron ignores `--vocab-size`: only tokenizers without a file take it
@@ -279,10 +309,7 @@ pub(super) fn has_own_rows(arguments: &Arguments) -> bool {
 
 /// `--vocab-size` of a run whose tokenizer has its own vocabulary; its rows may be known from its name.
 fn ignored_rows(f: &mut Filler<'_>, given: u64) {
-    let known = ["tokenizer_model", "tokenizer_type"]
-        .into_iter()
-        .find_map(|field| Some((tokenizers::rows(f.arguments.word(field)?)?, field)));
-    if let Some((rows, field)) = known {
+    if let Some((rows, field)) = rows_of_tokenizer(f.arguments) {
         if rows != given {
             let shown = railwright_spec::human::whole(rows);
             let message = format!("has no effect: the tokenizer has its own vocabulary, of {shown} rows");
@@ -292,8 +319,10 @@ fn ignored_rows(f: &mut Filler<'_>, given: u64) {
     } else {
         let (source, line) = f.arguments.origin("vocab_size");
         f.draft.leave_open("model.vocab", &source, line, "the tokenizer has its own vocabulary");
-        let message =
-            "has no effect: the tokenizer has its own vocabulary, which is not in this file: pass --vocab";
+        let message = format!(
+            "has no effect: the tokenizer has its own vocabulary, which is not in this file: pass --vocab{}",
+            hint(f.arguments)
+        );
         f.remark(RemarkKind::Unresolved, "vocab_size", message);
     }
 }
@@ -312,11 +341,30 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
         return;
     }
     let experts = f.count("num_experts").filter(|n| *n > 1);
-    let Some(experts) = experts else { return };
+    let Some(experts) = experts else {
+        if let (false, Some((source, line))) =
+            (f.arguments.mentions("num_experts"), f.arguments.possible_experts())
+        {
+            let why = "an unknown flag may be the number of experts: pass --experts";
+            f.draft.leave_open("model.experts", source, *line, why);
+            f.draft.remark(RemarkKind::Unresolved, source, *line, why);
+        }
+        return;
+    };
     f.set("model.experts", &experts, "num_experts");
     let top_k = if f.arguments.get("topk").is_some() { "topk" } else { "moe_router_topk" };
-    let count = f.count(top_k).unwrap_or(2);
-    f.set("model.top_k", &count, top_k);
+    // `--topk` of Megatron-DeepSpeed is 1 by default.
+    let usual = if f.arguments.is_on("deepspeed") { 1 } else { 2 };
+    if f.arguments.mentions(top_k) || usual == 1 || generation::has_new_router(f) {
+        let count = f.count(top_k).unwrap_or(usual);
+        f.set("model.top_k", &count, top_k);
+    } else {
+        // Megatron-LM of 2023 had no such flag: a token had one expert.
+        let (source, line) = f.arguments.origin("num_experts");
+        let why = "no flag dates the program: a token has 1 expert until 2023 and 2 since 2024: pass --top-k";
+        f.draft.leave_open("model.top_k", &source, line, why);
+        f.remark(RemarkKind::Unresolved, "num_experts", why);
+    }
     f.copy("moe_ffn_hidden_size", "model.moe_ffn");
     if let Some(shared) = f.count("moe_shared_expert_intermediate_size").filter(|n| *n > 0) {
         f.set("model.shared_ffn", &shared, "moe_shared_expert_intermediate_size");

@@ -84,6 +84,10 @@ fn flags_in(text: &str) -> Option<usize> {
     if text.len() > LONGEST || text.trim_start().starts_with(['{', '<', '[']) || super::log::is_log(text) {
         return None;
     }
+    if text.contains("primus-cli") && text.contains("--config") {
+        // The settings are in Primus's file; the flags are overrides of it.
+        return None;
+    }
     let words = text.split(|c: char| c.is_whitespace() || "\"'()".contains(c));
     let count = flags::count(words.clone());
     (count >= FEWEST && !stranger::starts(words)).then_some(count)

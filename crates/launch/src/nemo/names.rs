@@ -45,6 +45,8 @@ const RENAMED: &[(&str, &str)] = &[
     ("model.rotary_percentage", "rotary_percent"),
     ("model.tokenizer.type", "tokenizer_model"),
     ("model.tokenizer.model", "tokenizer_model"),
+    ("model.tokenizer.vocab_file", "vocab_file"),
+    ("model.tokenizer.merge_file", "merge_file"),
     ("tokenizer.tokenizer_model", "tokenizer_model"),
     ("tokenizer.tokenizer_type", "tokenizer_type"),
     ("tokenizer.vocab_size", "vocab_size"),

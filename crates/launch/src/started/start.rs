@@ -19,7 +19,7 @@ pub(super) const LAUNCHERS: [&str; 9] = [
 ];
 
 /// Programs that start the training themselves, with a file of settings.
-const COMMANDS: [&str; 4] = ["llamafactory-cli", "axolotl", "tune", "litgpt"];
+const COMMANDS: [&str; 5] = ["llamafactory-cli", "axolotl", "tune", "litgpt", "primus-cli"];
 
 /// Endings of files of settings.
 const SETTINGS: [&str; 3] = ["yaml", "yml", "toml"];
@@ -109,12 +109,21 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
         let name = what.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         TRAINING.iter().any(|word| name.contains(word))
     };
-    script
-        .open
-        .iter()
-        .filter(|(_, what, _)| script.has_missing && !what.starts_with("source "))
-        .filter(|(_, what, _)| Path::new(what).extension().is_some_and(|end| end == "sh"))
+    let absent = || {
+        let open =
+            script.open.iter().filter(|(_, what, _)| script.has_missing && !what.starts_with("source "));
+        open.filter(|(_, what, _)| Path::new(what).extension().is_some_and(|end| end == "sh"))
+    };
+    // A wrapper hands over to its program: nothing follows `exec`, and a job is submitted for its own sake.
+    let hands_over = |line: usize| {
+        script.sources.around(line).first().is_some_and(|(text, first)| {
+            let own = text.lines().nth(line.saturating_sub(*first)).unwrap_or_default().trim_start();
+            ["exec ", "srun ", "sbatch "].iter().any(|start| own.starts_with(start))
+        })
+    };
+    absent()
         .find(|(_, what, _)| trains(what))
+        .or_else(|| absent().rfind(|(line, ..)| hands_over(*line)))
         .map(|(line, what, why)| (what.as_str(), why.as_str(), *line))
 }
 

@@ -219,3 +219,42 @@ pub(super) const KNOWN: &[Known] = &[
 pub(crate) fn knows(path: &str) -> bool {
     KNOWN.iter().any(|(known, _)| *known == path) || OLDER.iter().any(|(old, _)| *old == path)
 }
+
+/// The current spelling of a key.
+pub(super) fn current(path: &str) -> &str {
+    OLDER.iter().find(|(old, _)| *old == path).map_or(path, |(_, new)| new)
+}
+
+/// Settings of a plan that a key without a value leaves open. Degrees also determine the ranks and the shards.
+pub(super) fn determined(path: &str) -> &'static [&'static str] {
+    const RANKS: [&str; 3] = ["cluster.devices", "plan.data_parallel", "plan.sharding"];
+    match path {
+        "training.seq_len" => &["plan.sequence_length", "training.tokens"],
+        "training.local_batch_size" => &["plan.micro_batch", "plan.micro_batches"],
+        "training.global_batch_size" | "training.gradient_accumulation_steps" => {
+            &["plan.global_batch", "plan.micro_batches", "training.tokens"]
+        }
+        "training.steps" => &["training.tokens"],
+        "parallelism.tensor_parallel_degree" => &["plan.tensor_parallel", RANKS[0], RANKS[1]],
+        "parallelism.context_parallel_degree" => &["plan.context_parallel", RANKS[0], RANKS[1]],
+        "parallelism.pipeline_parallel_degree" => {
+            &["plan.pipeline_parallel", "plan.micro_batches", RANKS[0], RANKS[1]]
+        }
+        "parallelism.pipeline_parallel_microbatch_size" | "parallelism.num_pp_microbatches" => {
+            &["plan.micro_batch", "plan.micro_batches"]
+        }
+        "parallelism.pipeline_parallel_schedule" => &["plan.schedule", "plan.virtual_stages"],
+        "parallelism.pipeline_parallel_layers_per_stage" => &["plan.virtual_stages"],
+        "parallelism.expert_parallel_degree" => &["plan.expert_parallel"],
+        "parallelism.expert_tensor_parallel_degree" => &["plan.expert_tensor_parallel"],
+        "parallelism.data_parallel_replicate_degree" | "parallelism.data_parallel_shard_degree" => {
+            &["plan.sharding", "cluster.devices", "plan.data_parallel"]
+        }
+        "parallelism.fsdp_reshard_after_forward" => &["plan.sharding"],
+        "activation_checkpoint.mode" | "activation_checkpoint.selective_ac_option" => &["plan.recompute"],
+        "compile.enable" => &["plan.software"],
+        "training.mixed_precision_param" => &["plan.precision.preset"],
+        "model.name" | "model.flavor" => &["model.name"],
+        _ => &[],
+    }
+}

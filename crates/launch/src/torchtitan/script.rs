@@ -3,7 +3,7 @@
 //! Responsible for: the last command with `--job.config_file`, its values by the shell, and the file that it names. A file that cannot be
 //! opened leaves its settings open.
 
-use super::keys::knows;
+use super::keys::{current, knows};
 use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document};
@@ -19,6 +19,8 @@ pub(super) struct Started {
     pub(super) sources: Sources,
     /// What is not known, with its line and the reason.
     pub(super) open: Vec<(String, usize, String)>,
+    /// Overrides without a value: key, text and line.
+    pub(super) unset: Vec<(String, String, usize)>,
 }
 
 /// Names of the flag for the file.
@@ -51,17 +53,20 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             format!("'{}'", text.replace('\'', ""))
         })
         .collect();
-    for pair in command.words.windows(2) {
-        let name = pair[0].text.trim_start_matches("--");
-        let own =
-            if pair[1].text.starts_with("--") { name.split('=').next().unwrap_or_default() } else { name };
-        if !pair[1].unknown.is_empty()
-            && pair[0].text.starts_with("--")
-            && own.contains('.')
-            && knows(&own.replace('-', "_"))
-        {
+    let mut unset = Vec::new();
+    for (index, word) in command.words.iter().enumerate() {
+        let Some(text) = word.text.strip_prefix("--") else { continue };
+        let next = command.words.get(index + 1).filter(|next| !next.text.starts_with("--"));
+        let (name, source, is_open) = match (text.split_once('='), next) {
+            (Some((name, _)), _) => (name, word.text.clone(), !word.unknown.is_empty()),
+            (None, Some(value)) => (text, format!("--{text} {}", value.text), !value.unknown.is_empty()),
+            (None, None) => continue,
+        };
+        let name = name.replace('-', "_");
+        if is_open && name.contains('.') && knows(&name) {
             let why = "has no value in this file, so it stays unset".to_owned();
-            open.push((format!("--{own} {}", pair[1].text), pair[1].line, why));
+            open.push((source.clone(), word.line, why));
+            unset.push((current(&name).to_owned(), source, word.line));
         }
     }
     let mut document = document::overrides(&quoted.join(" "), file)?.document;
@@ -94,5 +99,5 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     }
     // Words of the launcher without a meaning here.
     document.entries.retain(|entry| entry.data != Data::Null);
-    Ok(Some(Started { document, is_whole, sources, open }))
+    Ok(Some(Started { document, is_whole, sources, open, unset }))
 }

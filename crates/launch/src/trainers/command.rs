@@ -3,8 +3,8 @@
 //! Responsible for: finding the command, and its flags as keys. Runs nothing.
 
 use super::common::{Dialect, put};
-use super::keys;
 use super::launcher::{NO_VALUE, Unknown, flag, launcher};
+use super::{keys, litgpt};
 use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry};
@@ -118,6 +118,42 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
 /// Tests whether words start a trainer with its flags.
 pub(super) fn is_start(words: &[Word]) -> bool {
     start(words).is_some()
+}
+
+/// Puts settings of a command in place of those of the configuration that it names.
+pub(super) fn override_with(
+    dialect: Dialect,
+    (launcher, arguments): (&[Word], &[Word]),
+    document: &mut Document,
+) {
+    match dialect {
+        Dialect::LitGpt => litgpt::override_with(arguments, document),
+        Dialect::Foundry if is_composer(launcher) => {
+            for (name, value) in arguments.iter().filter_map(pair) {
+                document.entries.retain(|entry| entry.path != name);
+                // Its line is one of the script, not of the configuration.
+                put(document, name, Data::of_word(value), 0);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Tests whether words start llm-foundry's launcher, whose programs take settings as `key=value`.
+fn is_composer(launcher: &[Word]) -> bool {
+    launcher.iter().any(|word| word.text.rsplit('/').next() == Some("composer"))
+}
+
+/// A setting as one word, with a value that the script determines.
+fn pair(word: &Word) -> Option<(&str, &str)> {
+    let (name, value) = word.text.split_once('=')?;
+    let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+    (is_name && word.unknown.is_empty()).then_some((name, value.trim_matches(['"', '\''])))
+}
+
+/// Tests whether a program over llm-foundry reads a word as a setting.
+pub(crate) fn is_override(launcher: &[Word], word: &Word) -> bool {
+    is_composer(launcher) && pair(word).is_some()
 }
 
 /// Tests whether a word names a file of settings.

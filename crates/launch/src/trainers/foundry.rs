@@ -155,10 +155,6 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
             _ => {}
         }
     }
-    let offload = at("activation_cpu_offload");
-    if fields.flag(&offload) == Some(true) {
-        fields.set("plan.offload.activations", &1.0, &offload);
-    }
     if fields.document.get(&at("activation_checkpointing")).is_none() {
         let entry = crate::document::Entry::new(
             at("activation_checkpointing"),

@@ -4,7 +4,7 @@
 //! are the default. Does not read other files.
 
 use super::common::{Dialect, calls_deepspeed, is_trainer, put, set_by_program};
-use super::related::OF_PROGRAM;
+use super::related::{OF_PROGRAM, is_file};
 use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
@@ -84,6 +84,14 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     {
         return named(fields, path, &word);
     }
+    for path in ["fsdp", "fsdp_config"] {
+        let Some(Data::Text(word)) = fields.document.get(path).map(|entry| entry.data.clone()) else {
+            continue;
+        };
+        if is_file(&word) {
+            return unread(fields, path);
+        }
+    }
     let list = match fields.document.get("fsdp").map(|entry| entry.data.clone()) {
         Some(Data::List(items)) if !items.is_empty() => {
             Some(items.iter().map(|item| item.data.plain()).collect::<Vec<_>>().join(" "))
@@ -113,7 +121,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
                     line.unwrap_or(0),
                 );
             }
-            if words.contains("offload") {
+            if words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "offload") {
                 put(
                     &mut fields.document,
                     "fsdp_config.fsdp_offload_params",
@@ -140,9 +148,21 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         return software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     let message = "replicas are assumed, because sharding is set in an accelerate configuration: pass \
-        `--sharding fsdp` if it shards";
+        `--sharding fsdp` if it shards (in `tune`: `--set plan.sharding=fsdp`)";
     fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);
     software(fields, "transformers-2026", "Hugging Face's models, eager");
+}
+
+/// FSDP with settings in a file that could not be opened.
+fn unread(fields: &mut Fields<'_>, path: &str) {
+    let (source, line) = fields.source(path);
+    let message = "a file of FSDP that is not read: sharding, offload and recompute stay unset";
+    fields.remark(RemarkKind::Unresolved, path, message);
+    for key in ["plan.sharding", "plan.offload.parameters", "plan.offload.activations", "plan.recompute"] {
+        fields.draft.leave_open(key, &source, line, "it is set in another file");
+    }
+    fields.take("fsdp");
+    fields.take("fsdp_config");
 }
 
 /// Sharding of a program that calls DeepSpeed itself: that of the file that it names, or unknown.

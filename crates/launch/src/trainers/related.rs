@@ -57,4 +57,45 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
             put(document, "accelerate", Data::Flag(true), 0);
         }
     }
+    for key in ["fsdp", "fsdp_config"] {
+        fsdp(document, key, file, context);
+    }
+}
+
+/// Adds the settings of a JSON file of FSDP: the table of `--fsdp_config`, or a file of both flags that ms-swift's `--fsdp` names.
+fn fsdp(document: &mut Document, key: &str, file: &str, context: &Context<'_>) {
+    let Some(Data::Text(path)) = document.get(key).map(|entry| entry.data.clone()) else { return };
+    if !is_file(&path) {
+        return;
+    }
+    let Ok((name, text)) = context.open(&path, file) else { return };
+    let Ok(other) = document::json(&text, &name) else { return };
+    document.entries.retain(|entry| entry.path != key);
+    let mut has_settings = false;
+    for entry in other.entries {
+        let path = match entry.path.strip_prefix("fsdp_config.") {
+            Some(inner) => inner.to_owned(),
+            None if entry.path == "fsdp" => {
+                put(document, "fsdp", entry.data, 0);
+                has_settings = true;
+                continue;
+            }
+            None if key == "fsdp_config" || entry.path == "fsdp_version" => entry.path,
+            None => continue,
+        };
+        let path = format!("fsdp_config.fsdp_{}", path.strip_prefix("fsdp_").unwrap_or(&path));
+        if document.get(&path).is_none() {
+            document.entries.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
+            has_settings = true;
+        }
+    }
+    if !has_settings {
+        // The name of the file stays, so that its settings are listed as unknown.
+        put(document, key, Data::Text(path), 0);
+    }
+}
+
+/// Tests whether a value names a file, where FSDP has words such as `full_shard auto_wrap`.
+pub(super) fn is_file(value: &str) -> bool {
+    std::path::Path::new(value.trim()).extension().is_some_and(|end| end == "json" || end == "yaml")
 }

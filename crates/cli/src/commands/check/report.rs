@@ -224,7 +224,8 @@ fn details(document: &mut Document, checked: &Checked) {
         }
         document.heading_with(format!("{file}: {title}"), about);
         document.blocks.push(bullets(found.into_iter().map(|remark| {
-            let line = remark.line.map_or_else(String::new, |line| format!("line {line}: "));
+            let of = remark.file.as_ref().map_or_else(String::new, |file| format!(" of {file}"));
+            let line = remark.line.map_or_else(String::new, |line| format!("line {line}{of}: "));
             format!("{line}`{}`: {}", remark.source, remark.message)
         })));
     }

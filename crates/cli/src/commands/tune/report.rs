@@ -233,7 +233,7 @@ fn seconds(time: f64) -> String {
 }
 
 impl Tuned {
-    fn band(&self) -> f64 {
+    pub(super) fn band(&self) -> f64 {
         difference_band(&self.own.ranked.candidate.plan.software)
     }
 
@@ -405,7 +405,8 @@ impl Tuned {
             .map(|origin| {
                 let key = origin.key.trim_start_matches("plan.").to_owned();
                 let line = origin.line.map_or_else(String::new, |line| format!(":{line}"));
-                let place = format!("{}{line}  {}", self.file.path, origin.source);
+                let file = origin.file.as_ref().unwrap_or(&self.file.path);
+                let place = format!("{file}{line}  {}", origin.source);
                 (
                     key,
                     vec![

@@ -72,9 +72,7 @@ impl Original {
             if resolved.run.model.parameters().total != own.model.parameters().total
                 || resolved.run.cluster.devices != own.cluster.devices
             {
-                return Err(
-                    "the edited file is read back with another model or another number of GPUs".to_owned()
-                );
+                return Err("the edited file is read back with another model or number of GPUs".to_owned());
             }
             let others: Vec<String> =
                 differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();

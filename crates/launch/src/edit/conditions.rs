@@ -1,0 +1,168 @@
+//! Conditions that a program checks at its start, and that no reader of settings has.
+//!
+//! Responsible for: edits that a program would refuse, as reasons, and remarks on an edit that the user has to check. Judges changes by
+//! their names and the text around them.
+
+use super::{Change, Edited};
+use crate::megatron::flags;
+
+/// Megatron-LM's switches for its own FSDP.
+const OWN_FSDP: [&str; 2] = ["--use-megatron-fsdp", "--use-custom-fsdp"];
+
+/// Reason why a program would refuse an edited text.
+pub(super) fn broken(after: &str, changes: &[Change]) -> Option<String> {
+    let adds = |name: &str| changes.iter().any(|change| change.name == name && change.after.is_some());
+    if OWN_FSDP.into_iter().any(adds) {
+        let has_format = after.contains("fsdp_dtensor");
+        let is_single = lines(after).any(|line| line.contains("CUDA_DEVICE_MAX_CONNECTIONS=1"));
+        if !has_format || is_single {
+            return Some(
+                "Megatron-FSDP needs `--ckpt-format fsdp_dtensor`, which reads no earlier checkpoints, and \
+                 `CUDA_DEVICE_MAX_CONNECTIONS` other than 1"
+                    .to_owned(),
+            );
+        }
+    }
+    let is_second = changes
+        .iter()
+        .any(|change| change.name.ends_with("fsdp_version") && change.after.as_deref() == Some("2"));
+    let eight = lines(after).find_map(|line| {
+        let value = line.trim().strip_prefix("optimizer:")?.trim().trim_matches(['"', '\'']);
+        (value.contains("bnb_8bit") || value.contains("bnb_4bit")).then(|| value.to_owned())
+    });
+    if let (true, Some(optimizer)) = (is_second, eight) {
+        return Some(format!(
+            "Axolotl refuses `optimizer: {optimizer}` with FSDP 2: choose another optimizer"
+        ));
+    }
+    None
+}
+
+/// Lines of a text without its comments.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim_start().starts_with('#'))
+}
+
+impl Edited {
+    /// What to check before the edited file is used. `before` is the original text, `change` the relative change of the step, and `band`
+    /// the change within which layouts tie.
+    #[must_use]
+    pub fn cautions(&self, before: &str, (change, band): (f64, f64)) -> Vec<String> {
+        let mut found = Vec::new();
+        if change.abs() < band {
+            let percent = change.abs() * 100.0;
+            found.push(format!(
+                "a tie: the predicted gain of {percent:.1}% is within the error of the prediction"
+            ));
+        }
+        found.extend(self.undated());
+        found.extend(self.file_of_deepspeed(before));
+        found.extend(self.kept_variables(before));
+        found
+    }
+
+    /// Flags that the edit adds, where nothing dates the user's program.
+    fn undated(&self) -> Option<String> {
+        let year = |name: &str| flags::by_spelling(name).map_or("", |flag| flag.since);
+        let is_dated = |name: &str| year(name).starts_with(|c: char| c.is_ascii_digit());
+        let mut kept =
+            lines(&self.text).flat_map(str::split_whitespace).filter(|word| word.starts_with("--"));
+        let names = || self.changes.iter().filter(|change| change.before.is_none() && change.after.is_some());
+        let added: Vec<String> = names()
+            .filter(|change| change.name.starts_with("--"))
+            .map(|change| format!("`{}`", change.name))
+            .collect();
+        let is_added = |word: &str| names().any(|change| change.name == word);
+        let has_evidence = kept.any(|word| {
+            let word = word.split('=').next().unwrap_or_default();
+            !is_added(word) && is_dated(word) && year(word) >= "2024"
+        });
+        (!has_evidence && !added.is_empty()).then(|| {
+            let list = added.join(", ");
+            format!("no flag of the file dates its Megatron-LM: check that this version has {list}")
+        })
+    }
+
+    /// A file of DeepSpeed that the edit names and that need not exist.
+    fn file_of_deepspeed(&self, before: &str) -> Option<String> {
+        let change = self.changes.iter().find(|change| change.name == "deepspeed")?;
+        let file = change.after.as_deref()?.trim_matches('"');
+        let is_new = file.ends_with("json") && !before.contains(file);
+        is_new.then(|| format!("`{file}` is not written with this file: `railwright export` writes it"))
+    }
+
+    /// Variables whose value the edit replaces in one of their places.
+    fn kept_variables(&self, before: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for change in self.changes.iter().filter(|change| change.before.is_some()) {
+            let word = |text: &str| {
+                let at = lines(text).find_map(|line| line.split_once(change.name.as_str()))?.1;
+                Some(
+                    at.trim_start_matches(['=', ' ']).split_whitespace().next()?.trim_matches('"').to_owned(),
+                )
+            };
+            let (Some(old), Some(new)) = (word(before), word(&self.text)) else { continue };
+            let Some(name) = old.strip_prefix('$').map(|name| name.trim_matches(['{', '}'])) else {
+                continue;
+            };
+            let uses = [format!("${name}"), format!("${{{name}}}")];
+            if old != new && uses.iter().any(|own| lines(&self.text).any(|line| line.contains(own))) {
+                found.push(format!(
+                    "`{name}` keeps its value where the file uses it beyond `{}`",
+                    change.name
+                ));
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(name: &str, before: Option<&str>, after: Option<&str>) -> Change {
+        let text = |value: Option<&str>| value.map(str::to_owned);
+        Change { name: name.to_owned(), before: text(before), after: text(after) }
+    }
+
+    const SURE: (f64, f64) = (-0.2, 0.05);
+
+    /// `validate_args` of Megatron-LM (d98e8a64dd) asserts both.
+    #[test]
+    fn fsdp_of_megatron_needs_its_format_and_connections() {
+        let changes = [change("--use-megatron-fsdp", None, Some("True"))];
+        assert!(broken("export CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun x.py", &changes).is_some());
+        let sound = "torchrun x.py --use-megatron-fsdp --ckpt-format fsdp_dtensor";
+        assert_eq!(broken(sound, &changes), None);
+        assert_eq!(broken("export CUDA_DEVICE_MAX_CONNECTIONS=1", &[]), None);
+    }
+
+    /// Axolotl's validation.
+    #[test]
+    fn fsdp_2_has_no_8_bit_adam_in_axolotl() {
+        let changes = [change("fsdp_version", None, Some("2"))];
+        assert!(broken("optimizer: adamw_bnb_8bit\nfsdp_version: 2\n", &changes).is_some());
+        assert_eq!(broken("optimizer: adamw_torch_fused\nfsdp_version: 2\n", &changes), None);
+    }
+
+    #[test]
+    fn what_to_check_is_named() {
+        let edited = |text: &str, change: Change| Edited { text: text.to_owned(), changes: vec![change] };
+        let added = edited(
+            "x.py --bf16 --overlap-param-gather",
+            change("--overlap-param-gather", None, Some("True")),
+        );
+        assert!(added.cautions("x.py --bf16", SURE)[0].contains("`--overlap-param-gather`"));
+        let dated = "x.py --overlap-param-gather --recompute-modules core_attn";
+        let dated = edited(dated, change("--overlap-param-gather", None, Some("True")));
+        assert!(dated.cautions("", SURE).is_empty());
+        assert!(dated.cautions("", (-0.014, 0.05))[0].contains("1.4%"));
+        let file = edited("deepspeed: ds_z2.json", change("deepspeed", None, Some("ds_z2.json")));
+        assert!(file.cautions("", SURE)[0].contains("ds_z2.json"));
+        let text = "x.py --micro-batch-size 16\nsed s/M/${batch}/ a > b";
+        let two = edited(text, change("--micro-batch-size", Some("1"), Some("16")));
+        let before = "x.py --micro-batch-size ${batch}\nsed s/M/${batch}/ a > b";
+        assert!(two.cautions(before, SURE)[0].contains("`batch`"));
+    }
+}
