@@ -4,11 +4,13 @@
 //! `crates/profiler/data/causes.toml`), and the frames of the thread that launches, gap by gap. A cause
 //! without a recorded frame is unknown.
 
+mod calls;
 mod frames;
 mod gaps;
 mod rows;
 mod table;
 
+pub(crate) use calls::{Stacks, Usual};
 pub(crate) use frames::THREADS;
 pub(crate) use gaps::{Idle, LONG as LATE_START, Stretch};
 pub use rows::{CauseRow, CauseUse, Where, rows};

@@ -92,6 +92,8 @@ pub struct IdlePart {
     pub end: i64,
     /// Index of its cause and place in [`RankWaterfall::causes`].
     pub row: u32,
+    /// Innermost frame at its start, a row of the host; [`NONE`] if not recorded.
+    pub frame: u32,
 }
 
 /// One rank's waterfall.
@@ -312,7 +314,7 @@ impl RankWaterfall {
                             let row = causes.count(&idle, &part, counted);
                             if part.label.is_host_idle() && part.label != Label::Unexplained {
                                 let (start, end) = (start - origin, part.end - origin);
-                                IdlePart::add(&mut parts, IdlePart { start, end, row });
+                                IdlePart::add(&mut parts, IdlePart { start, end, row, frame: part.frame });
                             }
                             by_step.count(part.cause, start, part.end);
                             if part.label.is_host_idle() && part.cause != Cause::NotRecorded {

@@ -1,0 +1,78 @@
+//! Host calls that contain a frame, and usual durations of their operators.
+//!
+//! Responsible for: the outermost operator of an idle interval, the names around a frame, and the durations of an operator in a trace. An
+//! operator far above its usual duration did not cause the delay by its work.
+
+use super::frames::Frames;
+use super::gaps::LONG;
+use crate::replay::lower_median;
+use crate::trace::{HostActivity, HostKind};
+use crate::{NameId, RankTrace};
+use std::collections::BTreeMap;
+
+/// The frames of one rank.
+pub(crate) struct Stacks<'a>(Frames<'a>);
+
+/// Durations of one operator in a trace, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usual {
+    /// Number of calls.
+    pub(crate) count: usize,
+    /// Lower median.
+    pub(crate) median: i64,
+}
+
+/// Tests whether a row is a call of the program's own: an operator, a collective, or a call of the driver.
+fn is_call(row: &HostActivity) -> bool {
+    matches!(row.kind, HostKind::Operator | HostKind::Collective | HostKind::Runtime)
+}
+
+impl<'a> Stacks<'a> {
+    pub(crate) fn new(trace: &'a RankTrace) -> Self {
+        Self(Frames::new(trace))
+    }
+
+    /// A host row and its name.
+    pub(crate) fn row(&self, at: u32) -> Option<(HostActivity, &'a str)> {
+        self.0.row(at).map(|row| (row, self.0.name(row.name)))
+    }
+
+    /// The row of the outermost call on a frame's stack that began in an idle interval, or shortly before; otherwise the innermost call, and
+    /// without any call the frame.
+    pub(crate) fn call(&self, frame: u32, start: i64) -> u32 {
+        let calls = || self.0.stack(frame).filter(|(_, row)| is_call(row));
+        let begins = calls().filter(|(_, row)| row.start >= start.saturating_sub(LONG)).last();
+        begins.or_else(|| calls().next()).map_or(frame, |(at, _)| at)
+    }
+
+    /// Tests whether the name of a frame or of an enclosing one fits.
+    pub(crate) fn any(&self, frame: u32, fits: impl Fn(&str) -> bool) -> bool {
+        self.0.stack(frame).any(|(_, row)| fits(self.0.name(row.name)))
+    }
+
+    /// Name of the innermost operator on a frame's stack; `None` without one.
+    pub(crate) fn operator(&self, frame: u32) -> Option<(u32, &'a str)> {
+        let operator = self.0.stack(frame).find(|(_, row)| row.kind == HostKind::Operator);
+        operator.map(|(at, row)| (at, self.0.name(row.name)))
+    }
+
+    /// Usual durations of calls by name and input shapes, of the names that fit. Rows of one name without shapes share one entry.
+    pub(crate) fn usual(trace: &RankTrace, wanted: impl Fn(NameId) -> bool) -> BTreeMap<NameId, Usual> {
+        let mut durations: BTreeMap<NameId, Vec<i64>> = BTreeMap::new();
+        for row in trace.host.iter().filter(|row| wanted(row.name)) {
+            durations.entry(row.name).or_default().push(row.end - row.start);
+        }
+        let usual = |mut all: Vec<i64>| Usual { count: all.len(), median: lower_median(&mut all).unwrap_or(0) };
+        durations.into_iter().map(|(name, all)| (name, usual(all))).collect()
+    }
+
+    /// Tests whether no earlier row has the name and the input shapes of a row.
+    pub(crate) fn is_first(trace: &RankTrace, at: u32) -> bool {
+        let Some(own) = trace.host.get(at as usize) else { return false };
+        let earlier = trace.host.names().iter().take(at as usize).enumerate();
+        !earlier
+            .filter(|(_, name)| **name == own.name)
+            .filter_map(|(at, _)| trace.host.get(at))
+            .any(|row| row.shapes == own.shapes)
+    }
+}
