@@ -22,6 +22,14 @@ pub(crate) struct Usual {
     pub(crate) median: i64,
 }
 
+/// An operator with its input shapes, if recorded.
+pub(crate) type Key = (NameId, Option<NameId>);
+
+/// The operator and the shapes of a row.
+pub(crate) fn key(row: &HostActivity) -> Key {
+    (row.name, row.shapes)
+}
+
 /// Tests whether a row is a call of the program's own: an operator, a collective, or a call of the driver.
 fn is_call(row: &HostActivity) -> bool {
     matches!(row.kind, HostKind::Operator | HostKind::Collective | HostKind::Runtime)
@@ -56,14 +64,20 @@ impl<'a> Stacks<'a> {
         operator.map(|(at, row)| (at, self.0.name(row.name)))
     }
 
-    /// Usual durations of calls by name and input shapes, of the names that fit. Rows of one name without shapes share one entry.
-    pub(crate) fn usual(trace: &RankTrace, wanted: impl Fn(NameId) -> bool) -> BTreeMap<NameId, Usual> {
-        let mut durations: BTreeMap<NameId, Vec<i64>> = BTreeMap::new();
+    /// Name of the outermost operator on a frame's stack; `None` without one.
+    pub(crate) fn outermost(&self, frame: u32) -> Option<&'a str> {
+        let operators = self.0.stack(frame).filter(|(_, row)| row.kind == HostKind::Operator);
+        operators.last().map(|(_, row)| self.0.name(row.name))
+    }
+
+    /// Usual durations of calls by name and input shapes, of the names that fit.
+    pub(crate) fn usual(trace: &RankTrace, wanted: impl Fn(NameId) -> bool) -> BTreeMap<Key, Usual> {
+        let mut durations: BTreeMap<Key, Vec<i64>> = BTreeMap::new();
         for row in trace.host.iter().filter(|row| wanted(row.name)) {
-            durations.entry(row.name).or_default().push(row.end - row.start);
+            durations.entry(key(&row)).or_default().push(row.duration());
         }
         let usual = |mut all: Vec<i64>| Usual { count: all.len(), median: lower_median(&mut all).unwrap_or(0) };
-        durations.into_iter().map(|(name, all)| (name, usual(all))).collect()
+        durations.into_iter().map(|(key, all)| (key, usual(all))).collect()
     }
 
     /// Tests whether no earlier row has the name and the input shapes of a row.

@@ -6,7 +6,7 @@
 use super::idle::served;
 use super::{Context, launching, short, time};
 use crate::NameId;
-use crate::causes::{Cause, CauseUse, Stacks, Usual};
+use crate::causes::{Cause, CauseUse, Key, Stacks, Usual, key};
 use crate::trace::{HostKind, NONE};
 use crate::view::View;
 use crate::waterfall::RankWaterfall;
@@ -78,7 +78,7 @@ impl Remedy {
                 "move long host operators to the device, run them in advance in another process, or call them less often"
             }
             Self::Unknown => {
-                "the cause is not recorded: these operators move little or no data and are usually far shorter; look for preempted threads \
+                "the cause of delays in operators that are usually far shorter or move no data is not recorded: look for preempted threads \
                  (`perf sched`), other processes on these cores and locks"
             }
         }
@@ -126,7 +126,7 @@ pub(super) fn host_calls(context: &Context<'_>, fits: impl Fn(u32, i64, i64) -> 
 struct Reader<'a> {
     view: &'a View<'a>,
     stacks: Stacks<'a>,
-    usual: BTreeMap<NameId, Usual>,
+    usual: BTreeMap<Key, Usual>,
     launching: &'a BTreeSet<&'a str>,
     /// Start of the steps, and end of the first one, in nanoseconds.
     begin: i64,
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     fn stalled(&self, frame: u32) -> Option<(u32, i64)> {
         let (at, _) = self.stacks.operator(frame)?;
         let (row, _) = self.stacks.row(at)?;
-        let usual = self.usual.get(&row.name).filter(|usual| usual.count >= FEWEST)?;
+        let usual = self.usual.get(&key(&row)).filter(|usual| usual.count >= FEWEST)?;
         (row.duration() > STALLED * usual.median).then_some((at, usual.median))
     }
 
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         let operator = self.stacks.operator(frame).map_or(call, |found| found.0);
         let Some((row, name)) = self.stacks.row(operator) else { return false };
         let launches = self.launching.contains(name) || self.stacks.row(call).is_some_and(|call| self.launching.contains(call.1));
-        let apart = self.usual.get(&row.name).is_none_or(|usual| usual.count < FEWEST || row.duration() > STALLED * usual.median);
+        let apart = self.usual.get(&key(&row)).is_none_or(|usual| usual.count < FEWEST || row.duration() > STALLED * usual.median);
         launches && apart && (row.start < self.first_step || Stacks::is_first(self.view.trace, operator))
     }
 

@@ -8,7 +8,7 @@ use super::{Context, Inference, Rule, launching, percent, short, time};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::{Explained, Finding, Subject};
-use crate::trace::Source;
+use crate::trace::{HostKind, Source};
 use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_spec::human;
@@ -316,6 +316,7 @@ impl Rule for IdleCause {
         if bound {
             // Rows count parts of gaps by host frame, not gaps.
             evidence.insert(0, kernels(context));
+            evidence.extend(stacks_recorded(context));
         }
         vec![Finding {
             id: self.id.to_owned(),
@@ -436,6 +437,18 @@ pub(super) fn served(cause: Cause) -> Option<&'static str> {
             "freeze objects after start (`gc.freeze()`), and collect between requests"
         }
         _ => return None,
+    })
+}
+
+/// Minimum share of host rows that are Python functions, for a note.
+const STACKS: f64 = 0.3;
+
+/// Note on recorded stacks: each call of a Python function then takes longer than without the profiler.
+fn stacks_recorded(context: &Context<'_>) -> Option<String> {
+    let kinds = || context.views.iter().flat_map(|view| view.trace.host.kinds());
+    let python = kinds().filter(|kind| **kind == HostKind::Python).count();
+    (python as f64 > STACKS * kinds().count() as f64).then(|| {
+        "recorded with `with_stack=True`, which lengthens host calls: compare with a recording without stacks".to_owned()
     })
 }
 

@@ -38,6 +38,8 @@ struct Sum {
     time: f64,
     least: f64,
     ring: f64,
+    /// Label of the group of the first one.
+    label: Option<String>,
 }
 
 impl Rule for ImplausibleBandwidth {
@@ -67,11 +69,12 @@ impl Rule for ImplausibleBandwidth {
                 return None;
             }
             let shown = |rate: f64| human::bandwidth(BytesPerSecond::new(rate));
-            let what = if dimension == Dimension::Other { "unknown" } else { dimension.name() };
+            let label = sum.label.as_deref().filter(|_| dimension == Dimension::Other);
+            let what = label.unwrap_or_else(|| dimension.name());
             Some(Finding {
                 id: self.id().to_owned(),
                 message: format!(
-                    "{what} {} reaches a bus bandwidth of at most {} of {} ({}): other ranks are late, or the \
+                    "{what}: {} reaches a bus bandwidth of at most {} of {} ({}): other ranks are late, or the \
                      transport is wrong",
                     operation.map_or("collective", |operation| operation.name()),
                     shown(rate),
@@ -120,7 +123,9 @@ fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> 
             let dimension = group.map_or(Dimension::Other, |group| group.dimension.dimension);
             let ranks = group.and_then(|group| group.ranks.as_ref()).map_or(0, RankSet::len);
             let bus = part.bytes.unwrap_or(0) as f64 * bus_factor(part.operation, ranks);
-            add(sums.entry((dimension, part.operation)).or_default(), part, (bytes, bus, link, seconds));
+            let sum = sums.entry((dimension, part.operation)).or_default();
+            sum.label = sum.label.take().or_else(|| group.map(|group| group.dimension.label.clone()));
+            add(sum, part, (bytes, bus, link, seconds));
         }
     }
     sums

@@ -41,7 +41,12 @@ impl Cell {
 /// Time of every cell, in nanoseconds. Host time is divided like the causes with its label; without such causes it is launch-bound.
 fn cells(parts: &Parts, causes: &CauseTimes) -> Vec<f64> {
     let host = parts.get(Label::Host) as f64;
-    let of = |cause: Cause| if cause.label() == Label::Host { causes[cause as usize].max(0) as f64 } else { 0.0 };
+    // Idle time without a recorded launch has no cause either, but a label of its own.
+    let unlaunched = parts.get(Label::Unexplained) - causes[Cause::NotRecorded as usize];
+    let of = |cause: Cause| {
+        let time = causes[cause as usize] - if cause == Cause::Unknown { unlaunched.max(0) } else { 0 };
+        if cause.label() == Label::Host { time.max(0) as f64 } else { 0.0 }
+    };
     let all: f64 = Cause::ALL.into_iter().map(of).sum();
     let time = |cell: Cell| match cell {
         Cell::Label(label) => parts.get(label) as f64,

@@ -196,7 +196,9 @@ fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
             "ns" => time(value),
             _ => human::count(value),
         };
-        format!("{of}{}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
+        // Sums over the intervals that delay others, not over whole steps.
+        let when = if matches!(e.name.as_str(), "compute" | "kernels") { " while it delays others" } else { "" };
+        format!("{of}{}{when}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
     };
     let waits = format!("{of}{} of all waits are attributed to it", percent(culprit.waits_share));
     culprit.evidence.iter().map(line).chain([waits]).collect()

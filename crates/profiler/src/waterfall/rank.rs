@@ -246,7 +246,9 @@ impl IdlePart {
     /// Adds a part, or extends the last one.
     fn add(parts: &mut Vec<Self>, part: Self) {
         match parts.last_mut() {
-            Some(last) if last.row == part.row && last.end == part.start => last.end = part.end,
+            Some(last) if last.row == part.row && last.frame == part.frame && last.end == part.start => {
+                last.end = part.end;
+            }
             _ => parts.push(part),
         }
     }
