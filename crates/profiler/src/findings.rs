@@ -189,7 +189,12 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost
-            .filter(|_| step > 0.0 && context.windows.repeat() && context.windows.cut_by != CutBy::Nothing && !finding.one_off)
+            .filter(|_| {
+                step > 0.0
+                    && context.windows.repeat()
+                    && context.windows.cut_by != CutBy::Nothing
+                    && !finding.one_off
+            })
             .map(|cost| (cost / step).clamp(0.0, 1.0) * f64::from(context.job.world_size.max(1)) * 24.0);
     }
     found.sort_by(|a, b| {
@@ -371,7 +376,11 @@ impl<'a> Context<'a> {
             if enough || !lines.is_empty() && (*of_name as f64) < NEGLIGIBLE * sum as f64 {
                 break;
             }
-            let alike = all.iter().take(lines.len() + count.max(LISTED)).filter(|one| short(one.0) == short(name)).count();
+            let alike = all
+                .iter()
+                .take(lines.len() + count.max(LISTED))
+                .filter(|one| short(one.0) == short(name))
+                .count();
             let shown = if alike > 1 { both_ends(name) } else { short(name) };
             lines.push(format!("{shown}: {} per step", per_step(*of_name)));
             listed += of_name;

@@ -192,7 +192,12 @@ pub fn profile(
     report.health = health;
     (report.findings, report.joint) = found;
     report.warnings.extend(notices::unassessed(&report));
-    report.warnings.extend(notices::unknown_device(&seen, options, peak::recorded(job), report.roofline.is_some()));
+    report.warnings.extend(notices::unknown_device(
+        &seen,
+        options,
+        peak::recorded(job),
+        report.roofline.is_some(),
+    ));
     Ok(Profile { windows, waterfall, report })
 }
 

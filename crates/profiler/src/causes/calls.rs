@@ -76,7 +76,8 @@ impl<'a> Stacks<'a> {
         for row in trace.host.iter().filter(|row| wanted(row.name)) {
             durations.entry(key(&row)).or_default().push(row.duration());
         }
-        let usual = |mut all: Vec<i64>| Usual { count: all.len(), median: lower_median(&mut all).unwrap_or(0) };
+        let usual =
+            |mut all: Vec<i64>| Usual { count: all.len(), median: lower_median(&mut all).unwrap_or(0) };
         durations.into_iter().map(|(key, all)| (key, usual(all))).collect()
     }
 

@@ -200,7 +200,8 @@ impl<'a> Idle<'a> {
             let long = (until - from).max(self.longest_call(frame, start, end));
             let cause = self.cause(view, frame, (from, until), long);
             let known = !matches!(cause, Cause::LaunchBound | Cause::Unknown | Cause::Device);
-            let (cause, label) = if known { (cause, cause.label()) } else { (Cause::Unknown, Label::Unexplained) };
+            let (cause, label) =
+                if known { (cause, cause.label()) } else { (Cause::Unknown, Label::Unexplained) };
             match all.last_mut() {
                 Some(last) if !known && last.label == Label::Unexplained => last.end = until,
                 _ => all.push(Stretch { cause, label, frame: if known { frame } else { NONE }, end: until }),

@@ -3,8 +3,8 @@
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
 use super::{Context, Rule, percent, short, top};
-use crate::profile::{Explained, Finding, Subject};
 use crate::causes::Stacks;
+use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_step::columns::Class;
@@ -53,7 +53,9 @@ impl Rule for Copies {
             evidence: context
                 .costliest(context.times_under(|label| label == Label::Copy), 3)
                 .into_iter()
-                .chain(operator.map(|(name, share)| format!("{} of {} is in {}", percent(share), short(costliest), short(&name))))
+                .chain(operator.map(|(name, share)| {
+                    format!("{} of {} is in {}", percent(share), short(costliest), short(&name))
+                }))
                 .collect(),
             advice: if !is_pageable && !is_local && apart {
                 "these copies run on a stream of their own, but the device has no other work: start them earlier (prefetch the next \
@@ -78,7 +80,10 @@ fn rows<'a>(context: &'a Context<'_>, name: &'a str) -> impl Iterator<Item = (us
     context.views.iter().enumerate().flat_map(move |(at, view)| {
         let is_copy = move |row: usize| {
             let start = view.gpu.starts()[row];
-            view.role[row] == Role::Copy && start >= from && start < to && view.trace.names.get(view.gpu.names()[row]) == name
+            view.role[row] == Role::Copy
+                && start >= from
+                && start < to
+                && view.trace.names.get(view.gpu.names()[row]) == name
         };
         (0..view.gpu.starts().len()).filter(move |row| is_copy(*row)).map(move |row| (at, row))
     })

@@ -152,7 +152,11 @@ impl Rule for Exposed {
                 ..Subject::of_dimension(self.dimension)
             },
             certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
-            evidence: evidence.into_iter().chain(context.costliest(context.times_under(fits), 3)).chain(late).collect(),
+            evidence: evidence
+                .into_iter()
+                .chain(context.costliest(context.times_under(fits), 3))
+                .chain(late)
+                .collect(),
             advice,
             ..Finding::default()
         }]

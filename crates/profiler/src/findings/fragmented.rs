@@ -91,8 +91,11 @@ fn unsized_calls(context: &Context<'_>) -> Option<Finding> {
     let mut durations: BTreeMap<Operation, Vec<i64>> = BTreeMap::new();
     for rank in &context.waterfall.ranks {
         let parts = context.job.position(rank.rank).and_then(|member| matching.parts.get(member))?;
-        for part in parts.iter().filter(|part| part.start >= from && part.start < to && part.bytes.is_none()) {
-            if let Some(operation) = part.operation.filter(|one| !matches!(one, Operation::Copy | Operation::Barrier)) {
+        for part in parts.iter().filter(|part| part.start >= from && part.start < to && part.bytes.is_none())
+        {
+            if let Some(operation) =
+                part.operation.filter(|one| !matches!(one, Operation::Copy | Operation::Barrier))
+            {
                 durations.entry(operation).or_default().push(part.duration());
             }
         }

@@ -30,9 +30,31 @@ const LISTED: (usize, usize) = (3, 8);
 
 /// Operators that create another view of a tensor or read its properties: they move no data.
 const VIEWS: [&str; 25] = [
-    "view", "slice", "narrow", "as_strided", "detach", "split", "split_with_sizes", "expand", "transpose", "t", "permute",
-    "select", "unsqueeze", "squeeze", "alias", "_reshape_alias", "_unsafe_view", "reshape", "unbind", "chunk", "result_type",
-    "empty", "empty_strided", "empty_like", "lift_fresh",
+    "view",
+    "slice",
+    "narrow",
+    "as_strided",
+    "detach",
+    "split",
+    "split_with_sizes",
+    "expand",
+    "transpose",
+    "t",
+    "permute",
+    "select",
+    "unsqueeze",
+    "squeeze",
+    "alias",
+    "_reshape_alias",
+    "_unsafe_view",
+    "reshape",
+    "unbind",
+    "chunk",
+    "result_type",
+    "empty",
+    "empty_strided",
+    "empty_like",
+    "lift_fresh",
 ];
 
 /// What can shorten a long host call.
@@ -61,7 +83,9 @@ impl Remedy {
                 "DistributedDataParallel copies its buffers in each forward pass: pass `broadcast_buffers=False` if ranks may keep their \
                  own, or use fewer and larger buffers"
             }
-            Self::Optimizer => "use a fused optimizer (`fused=True`): its host work per parameter is much shorter",
+            Self::Optimizer => {
+                "use a fused optimizer (`fused=True`): its host work per parameter is much shorter"
+            }
             Self::First => {
                 "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, keep host cores free of \
                  other work"
@@ -73,7 +97,9 @@ impl Remedy {
                 "it recurs in later steps: compile or capture these operators, or call fewer, larger ones; keep host cores free of \
                  other work"
             }
-            Self::Functions => "call these functions less often, or run them in advance in another thread or process",
+            Self::Functions => {
+                "call these functions less often, or run them in advance in another thread or process"
+            }
             Self::Operators => {
                 "move long host operators to the device, run them in advance in another process, or call them less often"
             }
@@ -160,13 +186,18 @@ impl<'a> Reader<'a> {
     fn is_first(&self, frame: u32, call: u32) -> bool {
         let operator = self.stacks.operator(frame).map_or(call, |found| found.0);
         let Some((row, name)) = self.stacks.row(operator) else { return false };
-        let launches = self.launching.contains(name) || self.stacks.row(call).is_some_and(|call| self.launching.contains(call.1));
-        let apart = self.usual.get(&key(&row)).is_none_or(|usual| usual.count < FEWEST || row.duration() > STALLED * usual.median);
+        let launches = self.launching.contains(name)
+            || self.stacks.row(call).is_some_and(|call| self.launching.contains(call.1));
+        let apart = self
+            .usual
+            .get(&key(&row))
+            .is_none_or(|usual| usual.count < FEWEST || row.duration() > STALLED * usual.median);
         launches && apart && (row.start < self.first_step || Stacks::is_first(self.view.trace, operator))
     }
 
     fn remedy(&self, frame: u32, call: u32) -> Remedy {
-        let any = |words: &[&str]| self.stacks.any(frame, |name| words.iter().any(|word| name.contains(word)));
+        let any =
+            |words: &[&str]| self.stacks.any(frame, |name| words.iter().any(|word| name.contains(word)));
         let Some((row, name)) = self.stacks.row(frame) else { return Remedy::Unknown };
         let outer = self.stacks.row(call).map_or("", |call| call.1);
         let operator = self.stacks.operator(frame).map(|found| found.1);
@@ -182,7 +213,8 @@ impl<'a> Reader<'a> {
             Remedy::Unknown
         } else if any(&["torchinductor", "CompiledFxGraph", "Torch-Compiled Region"]) {
             Remedy::Compiled
-        } else if operator.is_some_and(|name| self.launching.contains(name)) || self.launching.contains(name) {
+        } else if operator.is_some_and(|name| self.launching.contains(name)) || self.launching.contains(name)
+        {
             Remedy::Launching
         } else if row.kind == HostKind::Python {
             Remedy::Functions
@@ -227,7 +259,8 @@ impl HostCalls {
             }
             let time = idle.end - idle.start;
             let call = reader.stacks.call(idle.frame, begin + reader.begin);
-            let remedy = *remedies.entry((idle.frame, call)).or_insert_with(|| reader.remedy(idle.frame, call));
+            let remedy =
+                *remedies.entry((idle.frame, call)).or_insert_with(|| reader.remedy(idle.frame, call));
             let called = reader.stacks.row(call);
             let frame = if part.place.frame == NONE { "" } else { names.get(NameId(part.place.frame)) };
             let name = called.filter(|(row, _)| row.kind != HostKind::Python).map_or(frame, |row| row.1);
@@ -254,9 +287,12 @@ impl HostCalls {
         let all: i64 = times.values().sum();
         let mut times: Vec<(Remedy, i64)> = times.into_iter().collect();
         times.sort_by_key(|&(remedy, time)| (std::cmp::Reverse(time), remedy));
-        let listed = times.iter().enumerate().filter(|(at, one)| *at == 0 || one.1 as f64 >= ADVISED * all as f64);
+        let listed =
+            times.iter().enumerate().filter(|(at, one)| *at == 0 || one.1 as f64 >= ADVISED * all as f64);
         let of = |remedy: Remedy| match remedy {
-            Remedy::Functions | Remedy::Operators if inference => served(Cause::HostWork).unwrap_or(remedy.advice()),
+            Remedy::Functions | Remedy::Operators if inference => {
+                served(Cause::HostWork).unwrap_or(remedy.advice())
+            }
             _ => remedy.advice(),
         };
         let advice: Vec<&str> = listed.map(|one| of(one.1.0)).collect();
@@ -275,10 +311,15 @@ impl HostCalls {
                 break;
             }
             listed += one.time;
-            let mut frames: Vec<(&String, i64)> = one.frames.iter().map(|(name, time)| (name, *time)).collect();
+            let mut frames: Vec<(&String, i64)> =
+                one.frames.iter().map(|(name, time)| (name, *time)).collect();
             frames.sort_by_key(|&(name, time)| (std::cmp::Reverse(time), name));
-            let inner: Vec<String> =
-                frames.iter().filter(|(frame, _)| *frame != name && !frame.is_empty()).take(2).map(|(frame, _)| short(frame)).collect();
+            let inner: Vec<String> = frames
+                .iter()
+                .filter(|(frame, _)| *frame != name && !frame.is_empty())
+                .take(2)
+                .map(|(frame, _)| short(frame))
+                .collect();
             let inner = if inner.is_empty() { String::new() } else { format!(" ({})", inner.join(", ")) };
             let usual = one.usual.map_or(String::new(), |usual| format!("; usually {}", time(usual as f64)));
             lines.push(format!(

@@ -279,9 +279,11 @@ impl Rule for IdleCause {
         let advice = self.advice_for(context, &rows);
         let most = on_ranks(context, self.cause);
         let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
-        let calls = (self.cause == Cause::HostWork && !context.from_host()).then(|| host_calls(context, |_, _, _| true));
+        let calls = (self.cause == Cause::HostWork && !context.from_host())
+            .then(|| host_calls(context, |_, _, _| true));
         let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.windows.is_inference()));
-        let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or_else(|| advice.to_owned()) };
+        let advice =
+            if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or_else(|| advice.to_owned()) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
         // Short launches are summed below; for other causes, the frames with most of the cost are listed.
@@ -388,7 +390,9 @@ fn mostly(rows: &[&CauseRow], fits: impl Fn(&str) -> bool) -> bool {
 
 /// Tests whether a frame belongs to a region of `torch.compile`.
 fn is_compiled(name: &str) -> bool {
-    ["Torch-Compiled Region", "CompiledFxGraph", "torchinductor", "CompiledFunction"].iter().any(|word| name.contains(word))
+    ["Torch-Compiled Region", "CompiledFxGraph", "torchinductor", "CompiledFunction"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 /// Tests whether most data loading is a wait for worker processes.

@@ -51,7 +51,13 @@ fn cells(parts: &Parts, causes: &CauseTimes) -> Vec<f64> {
     let time = |cell: Cell| match cell {
         Cell::Label(label) => parts.get(label) as f64,
         Cell::Host(cause) if all > 0.0 => host * of(cause) / all,
-        Cell::Host(cause) => if cause == Cause::LaunchBound { host } else { 0.0 },
+        Cell::Host(cause) => {
+            if cause == Cause::LaunchBound {
+                host
+            } else {
+                0.0
+            }
+        }
     };
     Cell::all().map(time).collect()
 }
@@ -225,9 +231,9 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         let mut open = (cost - over).max(0.0);
         // Idle time takes its own label before the waits that it causes.
         let own_first = is_of_idle(context, &finding.id);
-        let (own, others): (Vec<_>, Vec<_>) = order.iter().partition(|(_, at)| {
-            !own_first || all.get(*at).is_some_and(|cell| covers(&finding.id, *cell))
-        });
+        let (own, others): (Vec<_>, Vec<_>) = order
+            .iter()
+            .partition(|(_, at)| !own_first || all.get(*at).is_some_and(|cell| covers(&finding.id, *cell)));
         for (_, at) in own.into_iter().chain(others) {
             let taken = open.min(left[at]).min(budget[at]).max(0.0);
             left[at] -= taken;

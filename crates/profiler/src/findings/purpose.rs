@@ -62,7 +62,8 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
         _ => "groups that the traces do not record".to_owned(),
     };
     // Labels divide the time of a group between steps and overlaps: they give the sum, and these rows the shares.
-    let exposed = |label: Label| matches!(label, Label::Exposed(Dimension::Other, Share::Transfer | Share::Undivided));
+    let exposed =
+        |label: Label| matches!(label, Label::Exposed(Dimension::Other, Share::Transfer | Share::Undivided));
     let lost = context.sum(exposed);
     let name = |operation: Option<Operation>| operation.map_or("other collectives", Operation::name);
     let line = |(key, part): &(&Key, i64)| {
@@ -117,7 +118,8 @@ fn remedy(operation: Option<Operation>, ddp: bool) -> &'static str {
 
 /// Tests whether hosts ran DistributedDataParallel.
 pub(super) fn reduces_by_ddp(context: &Context<'_>) -> bool {
-    let is_ddp = |name: &str| name.contains("DistributedDataParallel") || name.contains("torch.distributed.ddp");
+    let is_ddp =
+        |name: &str| name.contains("DistributedDataParallel") || name.contains("torch.distributed.ddp");
     context.names.iter().any(|names| names.iter().any(is_ddp))
 }
 
@@ -157,7 +159,9 @@ fn times(context: &Context<'_>) -> BTreeMap<Key, i64> {
 /// Compute of a rank.
 fn compute(view: &View<'_>) -> Intervals {
     let rows = view.gpu.starts().iter().zip(view.gpu.ends()).zip(&view.role);
-    Intervals::union(rows.filter(|(_, role)| **role == Role::Compute).map(|((start, end), _)| (*start, *end)).collect())
+    Intervals::union(
+        rows.filter(|(_, role)| **role == Role::Compute).map(|((start, end), _)| (*start, *end)).collect(),
+    )
 }
 
 /// Identification and label of a group.
@@ -165,7 +169,10 @@ fn named(group: Option<&Group>, context: &Context<'_>) -> (Known, String) {
     let Some(group) = group else { return (Known::No, "an unrecorded group".to_owned()) };
     let label = group.dimension.label.clone();
     if group.inferred {
-        return (Known::Inferred, format!("an inferred group of {}", human::several(u64::from(group.size), "rank")));
+        return (
+            Known::Inferred,
+            format!("an inferred group of {}", human::several(u64::from(group.size), "rank")),
+        );
     }
     if label == "whole world" {
         return (Known::Listed, "the whole world".to_owned());

@@ -4,8 +4,8 @@
 //! without recorded shapes, and dimensions that may not be contiguous.
 
 use super::{Context, Inference, Rule, percent};
-use crate::inputs;
 use crate::certainty::Certainty;
+use crate::inputs;
 use crate::profile::{Explained, Finding};
 use crate::roofline::{Kind, contracts, tidy};
 use crate::samples::lists;
@@ -45,9 +45,8 @@ fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
 
 /// Tests whether a GEMM kernel loads only one or two elements at once, by its name (CUTLASS, cuBLAS): its operands are not aligned.
 fn loads_little(kernel: &str) -> bool {
-    let ends = |word: &str| {
-        kernel.split(word).skip(1).any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
+    let ends =
+        |word: &str| kernel.split(word).skip(1).any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
     kernel.contains("gemm") && ["align1", "align2"].into_iter().any(ends)
 }
 
@@ -189,7 +188,9 @@ mod tests {
     #[test]
     fn kernels_name_their_alignment() {
         assert!(loads_little("cutlass_80_tensorop_s1688gemm_256x64_16x4_tn_align1"));
-        assert!(loads_little("cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_nn_align2>(Params)"));
+        assert!(loads_little(
+            "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_nn_align2>(Params)"
+        ));
         assert!(!loads_little("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align16"));
         assert!(!loads_little("cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4"));
     }

@@ -197,7 +197,8 @@ fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
             _ => human::count(value),
         };
         // Sums over the intervals that delay others, not over whole steps.
-        let when = if matches!(e.name.as_str(), "compute" | "kernels") { " while it delays others" } else { "" };
+        let when =
+            if matches!(e.name.as_str(), "compute" | "kernels") { " while it delays others" } else { "" };
         format!("{of}{}{when}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
     };
     let waits = format!("{of}{} of all waits are attributed to it", percent(culprit.waits_share));

@@ -221,7 +221,8 @@ fn what_rules_find_of_one_cause_is_counted_once() {
 
 #[test]
 fn every_rule_has_a_test() {
-    let text = concat!(include_str!("tests.rs"), include_str!("tests/idle.rs"));
+    let text =
+        concat!(include_str!("tests.rs"), include_str!("tests/idle.rs"), include_str!("tests/reasons.rs"));
     for rule in rules() {
         assert!(text.contains(&format!("\"{}\"", rule.id())), "nothing tests `{}`", rule.id());
     }
@@ -409,7 +410,7 @@ fn one_rank_of_two_has_upper_bounds_and_an_implausible_bandwidth() {
     assert!(the(&found, "exposed-data").message.contains("up to"), "{found:#?}");
     assert_eq!(the(&found, "exposed-data").certainty, Some(crate::certainty::Certainty::AtMost));
     // Bytes counted by two findings count once in the joint cost.
-    assert!(the(&found, "implausible-bandwidth").shared > 0.0, "{found:#?}");
+    assert!(the(&found, "exposed-data").shared > 0.0, "{found:#?}");
     // NVLink can transfer 2 GB in 6 ms.
     assert!(!ids(&alone(1 << 30)).contains("implausible-bandwidth"));
 }
@@ -500,18 +501,6 @@ fn stages_that_wait() {
 }
 
 #[test]
-fn many_small_collectives() {
-    let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)";
-    let found = two_ranks(&["DATA_PARALLEL_GROUP"], |_, r, at| {
-        for n in 0..40 {
-            let begin = at + n * 50 * MICROSECOND;
-            r.collective(CollectiveKind::AllReduce, kernel, 0, 1 << 16, begin, begin + 40 * MICROSECOND);
-        }
-    });
-    assert!((1_100.0..1_300.0).contains(&cost(&found, "fragmented-collectives")), "{found:#?}");
-}
-
-#[test]
 fn experts_of_different_load() {
     let found = two_ranks(&["EXPERT_MODEL_PARALLEL_GROUP"], |rank, r, _| {
         r.kernel("void deep_gemm::m_grouped_gemm_fp8(int)", (2_000 + i64::from(rank) * 2_000) * MICROSECOND);
@@ -597,5 +586,5 @@ fn the_costliest_comes_first() {
         r.host_busy(HostKind::Operator, "python", 3_000 * MICROSECOND);
     });
     let costs: Vec<f64> = found.iter().filter_map(|f| f.cost).collect();
-    assert!(costs.windows(2).all(|pair| pair[0] >= pair[1]), "{found:#?}");
+    assert!(costs.len() >= 2 && costs.windows(2).all(|pair| pair[0] >= pair[1]), "{found:#?}");
 }

@@ -39,7 +39,8 @@ pub(super) fn unknown_device(
     recorded: Option<&str>,
     has_roofline: bool,
 ) -> Option<Warning> {
-    let device = recorded.filter(|name| options.accelerator.is_none() && accelerator_by_name(name).is_err())?;
+    let device =
+        recorded.filter(|name| options.accelerator.is_none() && accelerator_by_name(name).is_err())?;
     let has_shapes = |view: &&&View<'_>| {
         !view.from_host && view.trace.host.shapes().iter().any(|shapes| *shapes != crate::trace::NONE)
     };

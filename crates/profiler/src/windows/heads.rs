@@ -15,7 +15,9 @@ const NOTABLE: f64 = 0.02;
 /// ends with its host step.
 pub(super) fn include(view: &View<'_>, boundaries: &mut [Boundary]) {
     let steps = host_steps(view.trace);
-    let Some((end, firsts)) = boundaries.split_last().filter(|(_, firsts)| !firsts.is_empty()) else { return };
+    let Some((end, firsts)) = boundaries.split_last().filter(|(_, firsts)| !firsts.is_empty()) else {
+        return;
+    };
     let of = |boundary: &Boundary| steps.iter().find(|step| Some(step.0) == boundary.number);
     let Some(hosts) = firsts.iter().map(of).collect::<Option<Vec<_>>>() else { return };
     let (Some(first), Some(last)) = (firsts.first(), hosts.last()) else { return };
@@ -45,7 +47,8 @@ fn starts(view: &View<'_>, steps: impl Iterator<Item = (i64, i64)>) -> Vec<i64> 
     let begin = |(host, first): (i64, i64)| {
         while let Some(&start) = view.gpu.starts().get(row).filter(|start| **start < first) {
             let is_work = view.role.get(row).is_some_and(|role| *role != Role::None);
-            if is_work && view.launched(row).unwrap_or(start) < host {
+            // Work without a recorded launch was launched before the recording.
+            if is_work && view.launched(row).is_none_or(|call| call < host) {
                 busy = busy.max(view.gpu.ends().get(row).copied().unwrap_or(start));
             }
             row += 1;

@@ -49,7 +49,11 @@ fn an_implausible_bandwidth_precedes_the_exposed_time_that_it_causes() {
     let at = |id: &str| ids.iter().position(|known| *known == id).expect("a finding");
     assert!(at("implausible-bandwidth") < at("exposed-other"), "{ids:?}");
     let one = the(&found, "implausible-bandwidth");
-    assert!(one.message.starts_with("whole world: all_reduce reaches a bus bandwidth of at most 2.80 GB/s of 450 GB/s"), "{one:#?}");
+    assert!(
+        one.message
+            .starts_with("whole world: all_reduce reaches a bus bandwidth of at most 2.80 GB/s of 450 GB/s"),
+        "{one:#?}"
+    );
 }
 
 /// A call with inner operators that launches nothing.
@@ -132,6 +136,7 @@ fn copies_on_their_own_stream_get_no_advice_to_use_one() {
     let copies = |stream: u32| {
         let found = one_rank(|_, r| {
             let from = r.host;
+            r.host += MICROSECOND;
             r.row("Memcpy HtoD (Pinned -> Device)", 400 * MICROSECOND, GpuKind::Copy, stream, None);
             r.host_row(HostKind::Operator, "aten::_to_copy", from, r.host, None);
         });
@@ -139,7 +144,10 @@ fn copies_on_their_own_stream_get_no_advice_to_use_one() {
     };
     assert!(copies(7).advice.contains("on a separate stream"));
     let own = copies(22);
-    assert!(own.advice.contains("stream of their own") && !own.advice.contains("separate stream"), "{own:#?}");
+    assert!(
+        own.advice.contains("stream of their own") && !own.advice.contains("separate stream"),
+        "{own:#?}"
+    );
     assert!(own.evidence.iter().any(|line| line.contains("is in aten::_to_copy")), "{own:#?}");
 }
 
@@ -184,6 +192,18 @@ fn a_loss_in_the_first_step_alone_is_no_loss_per_day() {
 }
 
 #[test]
+fn many_small_collectives() {
+    let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)";
+    let found = two_ranks(&["DATA_PARALLEL_GROUP"], |_, r, at| {
+        for n in 0..40 {
+            let begin = at + n * 50 * MICROSECOND;
+            r.collective(CollectiveKind::AllReduce, kernel, 0, 1 << 16, begin, begin + 40 * MICROSECOND);
+        }
+    });
+    assert!((1_100.0..1_300.0).contains(&cost(&found, "fragmented-collectives")), "{found:#?}");
+}
+
+#[test]
 fn many_short_calls_without_sizes() {
     let found = one_rank(|_, r| {
         (0..200).for_each(|_| r.row(ALL_REDUCE, 10 * MICROSECOND, GpuKind::Kernel, 20, None));
@@ -193,7 +213,13 @@ fn many_short_calls_without_sizes() {
 
 #[test]
 fn a_slow_link_within_a_host_has_no_network_card() {
-    let plan = Synthetic { tensor: 4, data: 4, overlapped: true, slow_links: vec![(1, 20.0)], ..Synthetic::default() };
+    let plan = Synthetic {
+        tensor: 4,
+        data: 4,
+        overlapped: true,
+        slow_links: vec![(1, 20.0)],
+        ..Synthetic::default()
+    };
     let mut traces: Vec<RankTrace> = plan.job().members.into_iter().map(|m| m.trace).collect();
     traces.iter_mut().for_each(|trace| trace.identity.host = Some("vm".to_owned()));
     let found = context_of(traces);
@@ -219,7 +245,11 @@ fn a_step_begins_with_its_host_if_the_device_is_idle() {
     for steps in [1, 4] {
         let report = step_time(steps);
         assert!((29.9e6..30.1e6).contains(&report.step_time), "{steps}: {}", report.step_time);
-        assert!((19_900.0..20_100.0).contains(&cost(&report.findings, "host-work")), "{:#?}", report.findings);
+        assert!(
+            (19_900.0..20_100.0).contains(&cost(&report.findings, "host-work")),
+            "{:#?}",
+            report.findings
+        );
     }
 }
 
