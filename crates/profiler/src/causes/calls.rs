@@ -5,7 +5,6 @@
 
 use super::frames::Frames;
 use super::gaps::LONG;
-use crate::replay::lower_median;
 use crate::trace::{HostActivity, HostKind};
 use crate::{NameId, RankTrace};
 use std::collections::BTreeMap;
@@ -14,12 +13,31 @@ use std::collections::BTreeMap;
 pub(crate) struct Stacks<'a>(Frames<'a>);
 
 /// Durations of one operator in a trace, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usual {
+    /// All durations in order.
+    durations: Vec<i64>,
+}
+
+/// Maximum share of an operator's calls that are about as long as an exceptional one.
+const RARE: usize = 10;
+
+impl Usual {
     /// Number of calls.
-    pub(crate) count: usize,
+    pub(crate) fn count(&self) -> usize {
+        self.durations.len()
+    }
+
     /// Lower median.
-    pub(crate) median: i64,
+    pub(crate) fn median(&self) -> i64 {
+        self.durations.get(self.durations.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+    }
+
+    /// Tests whether at most a tenth of the calls, or a single one, lasts half as long as this or longer.
+    pub(crate) fn is_rare(&self, duration: i64) -> bool {
+        let long = self.durations.len() - self.durations.partition_point(|own| 2 * own < duration);
+        long <= (self.durations.len() / RARE).max(1)
+    }
 }
 
 /// An operator with its input shapes, if recorded.

@@ -25,6 +25,9 @@ const FEWEST: usize = 4;
 /// Minimum share of the time of a remedy that is listed after the first.
 const ADVISED: f64 = 0.25;
 
+/// Minimum share of size checks in the time of compiled host code.
+const CHECKS: f64 = 0.05;
+
 /// Minimum and maximum number of listed calls.
 const LISTED: (usize, usize) = (3, 8);
 
@@ -57,7 +60,7 @@ const VIEWS: [&str; 25] = [
     "lift_fresh",
 ];
 
-/// What can shorten a long host call.
+/// Remedy for a long host call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Remedy {
     Asserts,
@@ -178,8 +181,9 @@ impl<'a> Reader<'a> {
     fn stalled(&self, frame: u32) -> Option<(u32, i64)> {
         let (at, _) = self.stacks.operator(frame)?;
         let (row, _) = self.stacks.row(at)?;
-        let usual = self.usual.get(&key(&row)).filter(|usual| usual.count >= FEWEST)?;
-        (row.duration() > STALLED * usual.median).then_some((at, usual.median))
+        let usual = self.usual.get(&key(&row)).filter(|usual| usual.count() >= FEWEST)?;
+        let is_far = row.duration() > STALLED * usual.median() && usual.is_rare(row.duration());
+        is_far.then_some((at, usual.median()))
     }
 
     /// Tests whether the call of a frame is the first of its operator: with these shapes, or in the first recorded step.
@@ -191,7 +195,7 @@ impl<'a> Reader<'a> {
         let apart = self
             .usual
             .get(&key(&row))
-            .is_none_or(|usual| usual.count < FEWEST || row.duration() > STALLED * usual.median);
+            .is_none_or(|usual| usual.count() < FEWEST || row.duration() > STALLED * usual.median());
         launches && apart && (row.start < self.first_step || Stacks::is_first(self.view.trace, operator))
     }
 
@@ -283,6 +287,14 @@ impl HostCalls {
         let mut times: BTreeMap<Remedy, i64> = BTreeMap::new();
         for (remedy, time) in self.sums.values().flat_map(|sum| &sum.remedies) {
             *times.entry(*remedy).or_default() += time;
+        }
+        // Between the checks of compiled code, its own frame is the innermost one.
+        let checks = times.get(&Remedy::Asserts).copied().unwrap_or(0);
+        if let Some(compiled) =
+            times.get(&Remedy::Compiled).copied().filter(|all| checks as f64 > CHECKS * *all as f64)
+        {
+            times.remove(&Remedy::Compiled);
+            times.insert(Remedy::Asserts, checks + compiled);
         }
         let all: i64 = times.values().sum();
         let mut times: Vec<(Remedy, i64)> = times.into_iter().collect();
