@@ -94,8 +94,10 @@ impl<'a> Stacks<'a> {
         for row in trace.host.iter().filter(|row| wanted(row.name)) {
             durations.entry(key(&row)).or_default().push(row.duration());
         }
-        let usual =
-            |mut all: Vec<i64>| Usual { count: all.len(), median: lower_median(&mut all).unwrap_or(0) };
+        let usual = |mut durations: Vec<i64>| {
+            durations.sort_unstable();
+            Usual { durations }
+        };
         durations.into_iter().map(|(key, all)| (key, usual(all))).collect()
     }
 
