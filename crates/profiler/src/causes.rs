@@ -4,17 +4,21 @@
 //! `crates/profiler/data/causes.toml`), and the frames of the thread that launches, gap by gap. A cause
 //! without a recorded frame is unknown.
 
+mod calls;
 mod frames;
 mod gaps;
 mod rows;
 mod table;
 
+pub(crate) use calls::{Key, Stacks, Usual, key};
 pub(crate) use frames::THREADS;
 pub(crate) use gaps::{Idle, LONG as LATE_START, Stretch};
 pub use rows::{CauseRow, CauseUse, Where, rows};
 pub(crate) use rows::{Sums, is_own_source};
 pub use table::CauseTable;
 
+use crate::RankTrace;
+use crate::occupancy::Intervals;
 use crate::waterfall::Label;
 use serde::Serialize;
 
@@ -118,4 +122,24 @@ impl Cause {
             _ => Label::Host,
         }
     }
+}
+
+/// Time of a rank's host in calls that a steady state does not repeat: allocation of memory, compilation and loading of modules.
+pub(crate) fn one_off(trace: &RankTrace) -> Intervals {
+    let table = CauseTable::shared();
+    let host = &trace.host;
+    let mut known: Vec<Option<Vec<u8>>> = vec![None; trace.names.len()];
+    let rows = host.kinds().iter().zip(host.names()).enumerate().filter_map(|(at, (kind, name))| {
+        let cell = known.get_mut(name.0 as usize)?;
+        let places = cell.get_or_insert_with(|| table.places(*kind, trace.names.get(*name)));
+        let (start, end) = (*host.starts().get(at)?, *host.ends().get(at)?);
+        let fits = |place: &u8| {
+            let row = table.row(*place);
+            row.is_some_and(|(cause, least)| {
+                matches!(cause, Cause::Allocation | Cause::Compilation) && end - start >= least
+            })
+        };
+        places.iter().any(fits).then_some((start, end))
+    });
+    Intervals::union(rows.collect())
 }

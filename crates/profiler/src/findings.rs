@@ -13,6 +13,7 @@ mod drift;
 mod exposed;
 mod float32;
 mod fragmented;
+mod host_work;
 mod idle;
 mod implausible;
 mod joint;
@@ -23,6 +24,7 @@ mod optimizer;
 mod overlap;
 mod pauses;
 mod pipeline;
+mod purpose;
 mod recompute;
 mod roofline;
 mod shapes;
@@ -51,7 +53,7 @@ use crate::roofline::Roofline;
 use crate::telemetry::Health;
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
-use crate::windows::Windows;
+use crate::windows::{CutBy, Windows};
 use indexmap::IndexMap;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -187,7 +189,12 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost
-            .filter(|_| step > 0.0 && context.windows.repeat())
+            .filter(|_| {
+                step > 0.0
+                    && context.windows.repeat()
+                    && context.windows.cut_by != CutBy::Nothing
+                    && !finding.one_off
+            })
             .map(|cost| (cost / step).clamp(0.0, 1.0) * f64::from(context.job.world_size.max(1)) * 24.0);
     }
     found.sort_by(|a, b| {
@@ -199,8 +206,9 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     (found, joint)
 }
 
-/// Moves findings in front of those that they explain: host pauses before varying steps, and a replayed delay before an upper bound. Only
-/// the former have a known cost or a remedy.
+/// Moves findings in front of those that they explain: host pauses before varying steps, a cause of idle time before the pauses with its
+/// advice, a replayed delay before an upper bound, and an implausible bandwidth before the exposed time that it causes. Only the former have
+/// a known cost or a remedy.
 fn put_causes_first(found: &mut [Finding]) {
     let cost = |finding: &Finding| finding.cost.unwrap_or(0.0);
     let explains = |cause: &Finding, symptom: &Finding| {
@@ -208,7 +216,11 @@ fn put_causes_first(found: &mut [Finding]) {
         let is_bound = |finding: &Finding| finding.certainty == Some(Certainty::AtMost);
         let replayed =
             matches!(cause.id.as_str(), "straggler" | "slow-group") && !is_bound(cause) && is_bound(symptom);
-        (pauses || replayed) && cost(cause) >= EXPLAINED * cost(symptom)
+        let same = symptom.id == "host-pauses" && cause.advice == symptom.advice;
+        let slow = cause.id == "implausible-bandwidth"
+            && symptom.id.starts_with("exposed-")
+            && cause.subject.dimension == symptom.subject.dimension;
+        (pauses || replayed || same || slow) && cost(cause) >= EXPLAINED * cost(symptom)
     };
     for at in 1..found.len() {
         let first = (0..at).find(|&symptom| explains(&found[at], &found[symptom]));
@@ -345,6 +357,12 @@ impl<'a> Context<'a> {
         (times, all)
     }
 
+    /// Savings by kernel per rank and step in nanoseconds: a share of these times.
+    fn savings(&self, times: &[(&str, i64)], share: f64) -> Vec<(String, f64)> {
+        let all = top(times.iter().copied(), usize::MAX).into_iter();
+        all.map(|(name, time)| (name.to_owned(), share * time as f64 / self.samples())).collect()
+    }
+
     /// Lines of evidence for all of these times. The names with most time come first, `count` or as many as cover half of it. If those
     /// cover less, one line sums the others.
     fn costliest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
@@ -358,7 +376,13 @@ impl<'a> Context<'a> {
             if enough || !lines.is_empty() && (*of_name as f64) < NEGLIGIBLE * sum as f64 {
                 break;
             }
-            lines.push(format!("{}: {} per step", short(name), per_step(*of_name)));
+            let alike = all
+                .iter()
+                .take(lines.len() + count.max(LISTED))
+                .filter(|one| short(one.0) == short(name))
+                .count();
+            let shown = if alike > 1 { both_ends(name) } else { short(name) };
+            lines.push(format!("{shown}: {} per step", per_step(*of_name)));
             listed += of_name;
         }
         if (listed as f64) < EXPLAINED * sum as f64 {
@@ -400,6 +424,17 @@ fn short(name: &str) -> String {
         return name.to_owned();
     }
     name.chars().take(LONGEST - 3).chain("...".chars()).collect()
+}
+
+/// Shortens a name in the middle: names of templates begin alike.
+fn both_ends(name: &str) -> String {
+    const KEPT: (usize, usize) = (24, 45);
+    let length = name.chars().count();
+    if length <= KEPT.0 + KEPT.1 + 3 {
+        return name.to_owned();
+    }
+    let last = name.chars().skip(length - KEPT.1);
+    name.chars().take(KEPT.0).chain("...".chars()).chain(last).collect()
 }
 
 /// Names with most time, each once.

@@ -7,6 +7,7 @@
 mod bubbles;
 mod finding;
 mod heat;
+mod notices;
 mod peak;
 mod report;
 mod rows;
@@ -190,6 +191,13 @@ pub fn profile(
     });
     report.health = health;
     (report.findings, report.joint) = found;
+    report.warnings.extend(notices::unassessed(&report));
+    report.warnings.extend(notices::unknown_device(
+        &seen,
+        options,
+        peak::recorded(job),
+        report.roofline.is_some(),
+    ));
     Ok(Profile { windows, waterfall, report })
 }
 

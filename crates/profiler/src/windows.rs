@@ -5,6 +5,7 @@
 
 mod collectives;
 mod cut;
+mod heads;
 mod meet;
 mod repetition;
 mod steady;
@@ -155,11 +156,17 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     };
     for (cut_by, cutter) in cut::METHODS {
         let cut = |member: usize, view: &View<'_>| {
-            let boundaries = cutter(view);
+            let mut boundaries = cutter(view);
+            if cut_by == CutBy::Launches && views.len() == 1 {
+                heads::include(view, &mut boundaries);
+            }
             let is_open = meet::is_open(view, &boundaries);
             Some(meet::Cut { member, extent: view.extent()?, boundaries, is_open })
         };
         let mut cuts: Vec<meet::Cut> = workers.map(views, cut).into_iter().flatten().collect();
+        if cut_by == CutBy::Optimizer {
+            meet::drop_open(&mut cuts);
+        }
         if cut_by == CutBy::InferenceSteps
             && let Some(reference) = crate::serving::reference(views)
         {

@@ -140,6 +140,8 @@ impl<'a> Idle<'a> {
         let Some(call) = self.frames.row(launch) else {
             return if view.from_host {
                 one(Cause::Unknown, Label::Host)
+            } else if piece.row == NONE {
+                self.after_last(view, start, end)
             } else {
                 self.unlaunched(start, end)
             };
@@ -184,6 +186,29 @@ impl<'a> Idle<'a> {
         let begins = |row: &HostActivity| row.kind != HostKind::Annotation && row.start >= start;
         let calls = self.frames.stack(frame).map(|(_, row)| row).filter(begins);
         calls.map(|row| row.end.min(launch) - row.start).max().unwrap_or(0)
+    }
+
+    /// Parts of an interval after the last device work, by the frames of launching threads. Short host work there delays no launch, so its
+    /// time has no cause.
+    fn after_last(&mut self, view: &View<'_>, start: i64, end: i64) -> Vec<Stretch> {
+        let threads = self.launching.clone();
+        let mut parts = Vec::new();
+        self.look(&threads, NONE, start, end, &mut parts);
+        let mut all: Vec<Stretch> = Vec::with_capacity(parts.len());
+        let mut from = start;
+        for (frame, until) in parts {
+            let long = (until - from).max(self.longest_call(frame, start, end));
+            let cause = self.cause(view, frame, (from, until), long);
+            let known = !matches!(cause, Cause::LaunchBound | Cause::Unknown | Cause::Device);
+            let (cause, label) =
+                if known { (cause, cause.label()) } else { (Cause::Unknown, Label::Unexplained) };
+            match all.last_mut() {
+                Some(last) if !known && last.label == Label::Unexplained => last.end = until,
+                _ => all.push(Stretch { cause, label, frame: if known { frame } else { NONE }, end: until }),
+            }
+            from = until;
+        }
+        all
     }
 
     /// Parts of an interval without a recorded launch at its end: captures of graphs, and unexplained time.

@@ -43,10 +43,7 @@ impl Rule for UnfusedAttention {
                 percent(context.share(all))
             ),
             cost: Some(all),
-            savings: plain
-                .iter()
-                .map(|(name, time)| ((*name).to_owned(), *time as f64 / context.samples()))
-                .collect(),
+            savings: context.savings(&plain, 1.0),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(plain.iter().copied())),
             evidence: context.costliest(plain, 3),

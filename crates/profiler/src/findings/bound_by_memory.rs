@@ -53,10 +53,13 @@ impl Rule for BoundByMemory {
             let by_it = context.times_under(fits).filter(|(name, _)| made(name)).map(|(_, time)| time);
             by_it.sum::<i64>() as f64 / context.samples() > 0.5 * all
         };
+        let fused: Vec<(&str, i64)> = context.times_under(fits).filter(|(name, _)| !is_other(name)).collect();
+        let cost = all - USUAL * context.step();
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
-            cost: Some(all - USUAL * context.step()),
+            cost: Some(cost),
+            savings: context.savings(&fused, cost / all.max(1.0)),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(context.times_under(fits).filter(|(name, _)| !is_other(name)))),
             evidence: context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),

@@ -2,10 +2,13 @@
 //!
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
-use super::{Context, Rule, percent, top};
+use super::{Context, Rule, percent, short, top};
+use crate::causes::Stacks;
 use crate::profile::{Explained, Finding, Subject};
+use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_step::columns::Class;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Copies;
 
@@ -36,6 +39,8 @@ impl Rule for Copies {
         let costliest = kinds.first().map_or("", |(name, _)| name);
         let is_pageable = costliest.contains("Pageable");
         let is_local = costliest.contains("DtoD") || costliest.contains("Memset");
+        let apart = is_apart(context, costliest);
+        let operator = operator(context, costliest);
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
@@ -45,16 +50,78 @@ impl Rule for Copies {
                 kernels: kinds.iter().map(|(name, _)| (*name).to_owned()).collect(),
                 ..Subject::of_spans([Class::Copy])
             },
-            evidence: context.costliest(context.times_under(|label| label == Label::Copy), 3),
-            advice: if is_pageable {
+            evidence: context
+                .costliest(context.times_under(|label| label == Label::Copy), 3)
+                .into_iter()
+                .chain(operator.map(|(name, share)| {
+                    format!("{} of {} is in {}", percent(share), short(costliest), short(&name))
+                }))
+                .collect(),
+            advice: if !is_pageable && !is_local && apart {
+                "these copies run on a stream of their own, but the device has no other work: start them earlier (prefetch the next \
+                 batch), or copy less"
+                    .to_owned()
+            } else if is_pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
             } else if is_local {
-                "find the operator that copies or clears memory on the device, and write in place".to_owned()
+                "let the operator that copies or clears memory on the device write in place".to_owned()
             } else {
                 "overlap the copy with compute on a separate stream, or remove it".to_owned()
             },
             ..Finding::default()
         }]
     }
+}
+
+/// Rows of copies with a name within the steps, by displayed rank: view, index.
+fn rows<'a>(context: &'a Context<'_>, name: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let (from, to) = context.windows.span();
+    context.views.iter().enumerate().flat_map(move |(at, view)| {
+        let is_copy = move |row: usize| {
+            let start = view.gpu.starts()[row];
+            view.role[row] == Role::Copy
+                && start >= from
+                && start < to
+                && view.trace.names.get(view.gpu.names()[row]) == name
+        };
+        (0..view.gpu.starts().len()).filter(move |row| is_copy(*row)).map(move |row| (at, row))
+    })
+}
+
+/// Tests whether most copies with a name run on streams without compute.
+fn is_apart(context: &Context<'_>, name: &str) -> bool {
+    let computing: Vec<BTreeSet<u32>> = (context.views.iter())
+        .map(|view| {
+            let streams = view.role.iter().zip(view.gpu.streams());
+            streams.filter(|(role, _)| **role == Role::Compute).map(|(_, stream)| *stream).collect()
+        })
+        .collect();
+    let (mut apart, mut all) = (0_i64, 0_i64);
+    for (at, row) in rows(context, name) {
+        let gpu = &context.views[at].gpu;
+        let time = gpu.ends()[row] - gpu.starts()[row];
+        all += time;
+        apart += if computing[at].contains(&gpu.streams()[row]) { 0 } else { time };
+    }
+    2 * apart > all
+}
+
+/// The operator that launches most of the copies with a name, with its share of their time (0 to 1). `None` below half.
+fn operator(context: &Context<'_>, name: &str) -> Option<(String, f64)> {
+    let mut stacks: BTreeMap<usize, Stacks<'_>> = BTreeMap::new();
+    let mut times: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut all = 0_i64;
+    for (at, row) in rows(context, name) {
+        let view = context.views.get(at).filter(|view| !view.from_host)?;
+        let time = view.gpu.ends()[row] - view.gpu.starts()[row];
+        all += time;
+        let stacks = stacks.entry(at).or_insert_with(|| Stacks::new(view.trace));
+        if let Some(name) = stacks.outermost(view.launch[row]) {
+            *times.entry(name).or_default() += time;
+        }
+    }
+    let (name, time) = times.into_iter().max_by_key(|of| of.1)?;
+    let share = time as f64 / all.max(1) as f64;
+    (share > 0.5).then(|| (name.to_owned(), share))
 }

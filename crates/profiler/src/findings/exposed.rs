@@ -3,6 +3,7 @@
 //! Responsible for: transfers (not waits) without overlapped compute; one rule per dimension, because
 //! remedies differ. Excludes waiting: moving less data does not shorten it.
 
+use super::purpose::{Unattributed, unattributed};
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
@@ -80,9 +81,10 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         id: "exposed-other",
         title: "Exposed communication of unknown purpose",
         text: "Transfers not overlapped with compute, of groups with an unknown dimension. Threshold: 3% \
-               of the step. Cost: that time. Pass the parallel sizes with `--layout tp=…,dp=…` to attribute \
-               them.",
-        advice: "specify the layout (parallel sizes) to attribute these collectives, then overlap them with compute",
+               of the step. Cost: that time. The evidence lists them by group and operation. If the traces \
+               list the ranks of these groups, the parallel sizes (`--layout tp=…,dp=…`) attribute them; \
+               without recorded groups they do not.",
+        advice: "overlap these collectives with compute that does not need their result",
     },
 ];
 
@@ -109,7 +111,7 @@ impl Rule for Exposed {
             }
             Dimension::Pipeline => "use fewer stages, or overlap sends with the next batch",
             Dimension::Other => {
-                "specify the layout (parallel sizes) to attribute these collectives, then overlap them with compute"
+                "overlap these collectives with the compute of another batch; describe process groups (`group_desc`) to attribute them"
             }
             _ => "reduce these collectives, or overlap them with the compute of another batch",
         })
@@ -126,10 +128,16 @@ impl Rule for Exposed {
         let what =
             if bounded { "communication (transfer and waiting cannot be separated)" } else { "transfers" };
         let late = delayed(context, lost);
-        let whose = match self.dimension {
-            Dimension::Other => format!("{what} of unknown groups"),
-            known => format!("{} parallel {what}", known.name()),
+        let unknown = (self.dimension == Dimension::Other).then(|| unattributed(context, bounded));
+        let whose = match &unknown {
+            Some(unknown) => format!("{what} of {}", unknown.groups),
+            None => format!("{} parallel {what}", self.dimension.name()),
         };
+        let Unattributed { evidence, advice, .. } = unknown.unwrap_or_else(|| Unattributed {
+            groups: String::new(),
+            evidence: Vec::new(),
+            advice: self.advice.to_owned(),
+        });
         vec![Finding {
             id: self.id.to_owned(),
             message: format!(
@@ -144,8 +152,12 @@ impl Rule for Exposed {
                 ..Subject::of_dimension(self.dimension)
             },
             certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
-            evidence: context.costliest(context.times_under(fits), 3).into_iter().chain(late).collect(),
-            advice: self.advice.to_owned(),
+            evidence: evidence
+                .into_iter()
+                .chain(context.costliest(context.times_under(fits), 3))
+                .chain(late)
+                .collect(),
+            advice,
             ..Finding::default()
         }]
     }

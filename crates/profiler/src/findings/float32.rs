@@ -90,6 +90,7 @@ impl Rule for Float32 {
             id: self.id().to_owned(),
             message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
+            savings: context.savings(&wide, 0.5),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(wide.iter().copied())),
             advice: advice(context, &wide).to_owned(),

@@ -3,11 +3,12 @@
 //! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
 //! a recorded frame, the advice is to record one.
 
+use super::host_work::host_calls;
 use super::{Context, Inference, Rule, launching, percent, short, time};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::{Explained, Finding, Subject};
-use crate::trace::Source;
+use crate::trace::{HostKind, Source};
 use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_spec::human;
@@ -218,10 +219,16 @@ pub(super) const IDLE: [IdleCause; 14] = [
     },
 ];
 
-/// Name and remedy of a cause of pauses. `None` for uninformative causes.
-pub(super) fn advice(cause: Cause) -> Option<&'static str> {
-    let rule = IDLE.iter().find(|rule| rule.cause == cause)?;
-    (!matches!(cause, Cause::Unknown | Cause::LaunchBound)).then_some(rule.advice)
+/// Remedy for a cause of pauses, by its frames in this job. `None` for uninformative causes.
+pub(super) fn advice(context: &Context<'_>, cause: Cause) -> Option<String> {
+    let rule = IDLE.iter().find(|rule| rule.cause == cause).filter(|_| is_informative(cause))?;
+    let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == cause).collect();
+    Some(rule.advice_for(context, &rows).to_owned())
+}
+
+/// Tests whether a cause has a remedy.
+pub(super) fn is_informative(cause: Cause) -> bool {
+    IDLE.iter().any(|rule| rule.cause == cause) && !matches!(cause, Cause::Unknown | Cause::LaunchBound)
 }
 
 /// Name of a frame with its enclosing operator, module, function and annotation.
@@ -272,7 +279,11 @@ impl Rule for IdleCause {
         let advice = self.advice_for(context, &rows);
         let most = on_ranks(context, self.cause);
         let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
-        let advice = if host.is_some() { ONE_HOST } else { advice };
+        let calls = (self.cause == Cause::HostWork && !context.from_host())
+            .then(|| host_calls(context, |_, _, _| true));
+        let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.windows.is_inference()));
+        let advice =
+            if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or_else(|| advice.to_owned()) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
         // Short launches are summed below; for other causes, the frames with most of the cost are listed.
@@ -293,16 +304,21 @@ impl Rule for IdleCause {
                 time(row.longest_ns as f64)
             )
         };
-        let mut evidence: Vec<String> = listed.iter().map(line).collect();
+        let in_calls = calls.map_or_else(Vec::new, |calls| calls.evidence(mean));
+        let by_call = !in_calls.is_empty();
+        let mut evidence = if by_call { in_calls } else { listed.iter().map(line).collect() };
         // With many short frames, their common parents are the evidence.
-        if !bound && explained < mean / 2.0 {
+        if !bound && !by_call && explained < mean / 2.0 {
             evidence.push(format!("other frames: {} per step", time(mean - explained)));
         }
         evidence.extend(most.iter().map(|most| most.1.clone()));
-        evidence.extend(in_steps(context, self.cause));
+        let worst = in_steps(context, self.cause);
+        let one_off = worst.as_ref().is_some_and(|worst| worst.0 == 0);
+        evidence.extend(worst.map(|worst| worst.1));
         if bound {
             // Rows count parts of gaps by host frame, not gaps.
             evidence.insert(0, kernels(context));
+            evidence.extend(stacks_recorded(context));
         }
         vec![Finding {
             id: self.id.to_owned(),
@@ -327,7 +343,8 @@ impl Rule for IdleCause {
                 ..Subject::of_ranks(Vec::from_iter(most.map(|most| most.0)), [Class::Host])
             },
             evidence,
-            advice: advice.to_owned(),
+            advice,
+            one_off,
             ..Finding::default()
         }]
     }
@@ -344,18 +361,13 @@ impl IdleCause {
             Cause::LaunchBound if context.from_host() => {
                 "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
             }
+            Cause::LaunchBound if mostly(rows, is_compiled) => {
+                "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \
+                 breaks between them"
+            }
             Cause::LaunchBound if launching::by_graphs(context.views, context.windows) => {
                 "these kernels run as CUDA graphs already: prepare the next graph's inputs while the device \
                  works, and launch fewer, larger graphs"
-            }
-            Cause::HostWork if launch_late(context, rows) => {
-                if begins_with(context, Cause::HostWork) {
-                    "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, \
-                     keep host cores free of other work"
-                } else {
-                    "it recurs in later steps: compile or capture these operators, or call fewer, larger ones; keep host cores free of \
-                     other work"
-                }
             }
             Cause::Unknown if !of_pytorch(context) => {
                 "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
@@ -364,6 +376,23 @@ impl IdleCause {
             _ => self.advice,
         }
     }
+}
+
+/// Tests whether most of the time of some rows is in frames with such names.
+fn mostly(rows: &[&CauseRow], fits: impl Fn(&str) -> bool) -> bool {
+    let is = |row: &&&CauseRow| {
+        let names = [&row.frame, &row.operator, &row.module, &row.python, &row.annotation];
+        names.into_iter().flatten().any(|name| fits(name))
+    };
+    let all: f64 = rows.iter().map(|row| row.mean_ns).sum();
+    2.0 * rows.iter().filter(is).map(|row| row.mean_ns).sum::<f64>() > all
+}
+
+/// Tests whether a frame belongs to a region of `torch.compile`.
+fn is_compiled(name: &str) -> bool {
+    ["Torch-Compiled Region", "CompiledFxGraph", "torchinductor", "CompiledFunction"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 /// Tests whether most data loading is a wait for worker processes.
@@ -391,7 +420,7 @@ pub(super) fn of_pytorch(context: &Context<'_>) -> bool {
 }
 
 /// Advice for an inference server; `None` if it does not differ.
-fn served(cause: Cause) -> Option<&'static str> {
+pub(super) fn served(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::Allocation => {
             "allocate workspaces and caches at start; keep shapes within the captured sizes, and lower the \
@@ -415,13 +444,16 @@ fn served(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Tests whether most of this time passed in operators that launch device work themselves.
-fn launch_late(context: &Context<'_>, rows: &[&CauseRow]) -> bool {
-    let operators = launching::operators(context.views);
-    let launches = |name: &Option<String>| name.as_deref().is_some_and(|name| operators.contains(name));
-    let of = |row: &&&CauseRow| launches(&row.frame) || launches(&row.operator);
-    let all: f64 = rows.iter().map(|row| row.mean_ns).sum();
-    2.0 * rows.iter().filter(of).map(|row| row.mean_ns).sum::<f64>() > all
+/// Minimum share of host rows that are Python functions, for a note.
+const STACKS: f64 = 0.3;
+
+/// Note on recorded stacks: each call of a Python function then takes longer than without the profiler.
+fn stacks_recorded(context: &Context<'_>) -> Option<String> {
+    let kinds = || context.views.iter().flat_map(|view| view.trace.host.kinds());
+    let python = kinds().filter(|kind| **kind == HostKind::Python).count();
+    (python as f64 > STACKS * kinds().count() as f64).then(|| {
+        "recorded with `with_stack=True`, which lengthens host calls: compare with a recording without stacks".to_owned()
+    })
 }
 
 /// Number and mean duration of kernels: the reference for launch times.
@@ -461,17 +493,8 @@ fn one_host(context: &Context<'_>, cause: Cause, rank: u32, share: f64) -> Optio
     context.stragglers?.culprits.iter().find(is_slow).map(|named| named.cost_s * 1e9)
 }
 
-/// Tests whether the first recorded step has most of a cause. A single step may be the first one of a job.
-fn begins_with(context: &Context<'_>, cause: Cause) -> bool {
-    let of = |step: usize| {
-        let ranks = context.waterfall.ranks.iter().filter_map(|rank| rank.step_causes.get(step));
-        ranks.map(|times| times[cause as usize]).sum::<i64>()
-    };
-    2 * of(0) > (0..context.windows.steps.len()).map(of).sum()
-}
-
-/// The step with most of a cause, if it has far more than its share.
-fn in_steps(context: &Context<'_>, cause: Cause) -> Option<String> {
+/// The step with most of a cause, if it has far more than its share: its index, and its line of evidence.
+fn in_steps(context: &Context<'_>, cause: Cause) -> Option<(usize, String)> {
     let count = context.windows.steps.len();
     let of = |step: usize| {
         let ranks = context.waterfall.ranks.iter().filter(|rank| !rank.missing.contains(&step));
@@ -483,5 +506,5 @@ fn in_steps(context: &Context<'_>, cause: Cause) -> Option<String> {
         .max_by_key(|&(time, step)| (time, std::cmp::Reverse(step)))?;
     let share = most as f64 / all.max(1) as f64;
     (count > 1 && share > 0.5 && share * count as f64 > 1.5)
-        .then(|| format!("step {}: {} of it", context.windows.name(step), percent(share)))
+        .then(|| (step, format!("step {}: {} of it", context.windows.name(step), percent(share))))
 }

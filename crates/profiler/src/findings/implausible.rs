@@ -5,7 +5,9 @@
 
 use super::{Context, Rule, percent, time};
 use crate::certainty::Certainty;
+use crate::collectives::bus_factor;
 use crate::communication::Operation;
+use crate::groups::RankSet;
 use crate::matching::Part;
 use crate::profile::{Finding, Subject};
 use crate::waterfall::{Label, Share};
@@ -30,11 +32,14 @@ pub(super) struct ImplausibleBandwidth;
 #[derive(Default)]
 struct Sum {
     count: u32,
-    /// The fastest one: its rate and the rate of its link, in bytes per second.
+    /// The fastest one: its bus bandwidth and the rate of its links, in bytes per second.
     fastest: (f64, f64),
-    /// Total time in nanoseconds, and the minimum for their bytes.
+    /// Total time in nanoseconds, the minimum for their bytes with any algorithm, and the time at a bus bandwidth as high as the links'.
     time: f64,
     least: f64,
+    ring: f64,
+    /// Label of the group of the first one.
+    label: Option<String>,
 }
 
 impl Rule for ImplausibleBandwidth {
@@ -47,8 +52,8 @@ impl Rule for ImplausibleBandwidth {
     }
 
     fn text(&self) -> &'static str {
-        "Only one rank of a group was recorded. Even the fastest of at least three collectives of one kind is below 5% \
-         of the link bandwidth. Either other ranks were late in all of them, or the \
+        "Only one rank of a group was recorded. The bus bandwidth of even the fastest of at least three collectives of one kind is below 5% \
+         of the links'. Either other ranks were late in all of them, or the \
          transport is wrong (sockets instead of RDMA or NVLink). Cost: an upper bound, all exposed time of \
          these collectives beyond bytes / link bandwidth. Threshold: 3% of the step. Collectives shorter \
          than 20 us at full rate are excluded."
@@ -64,12 +69,13 @@ impl Rule for ImplausibleBandwidth {
                 return None;
             }
             let shown = |rate: f64| human::bandwidth(BytesPerSecond::new(rate));
-            let what = if dimension == Dimension::Other { "unknown" } else { dimension.name() };
+            let label = sum.label.as_deref().filter(|_| dimension == Dimension::Other);
+            let what = label.unwrap_or_else(|| dimension.name());
             Some(Finding {
                 id: self.id().to_owned(),
                 message: format!(
-                    "{what} {} reaches at most {} of {} per link ({}): other ranks are late, or the transport \
-                     is wrong",
+                    "{what}: {} reaches a bus bandwidth of at most {} of {} ({}): other ranks are late, or the \
+                     transport is wrong",
                     operation.map_or("collective", |operation| operation.name()),
                     shown(rate),
                     shown(link),
@@ -81,8 +87,8 @@ impl Rule for ImplausibleBandwidth {
                 evidence: vec![
                     format!("{} collectives; the fastest is compared", sum.count),
                     format!(
-                        "{} at full link bandwidth, {} measured",
-                        time(sum.least / f64::from(sum.count)),
+                        "{} on average at the full bandwidth of the links, {} measured",
+                        time(sum.ring / f64::from(sum.count)),
                         time(sum.time / f64::from(sum.count))
                     ),
                 ],
@@ -115,17 +121,22 @@ fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> 
                 continue;
             }
             let dimension = group.map_or(Dimension::Other, |group| group.dimension.dimension);
-            add(sums.entry((dimension, part.operation)).or_default(), part, (bytes, link, seconds));
+            let ranks = group.and_then(|group| group.ranks.as_ref()).map_or(0, RankSet::len);
+            let bus = part.bytes.unwrap_or(0) as f64 * bus_factor(part.operation, ranks);
+            let sum = sums.entry((dimension, part.operation)).or_default();
+            sum.label = sum.label.take().or_else(|| group.map(|group| group.dimension.label.clone()));
+            add(sum, part, (bytes, bus, link, seconds));
         }
     }
     sums
 }
 
-fn add(sum: &mut Sum, part: &Part, (bytes, link, seconds): (f64, f64, f64)) {
+fn add(sum: &mut Sum, part: &Part, (bytes, bus, link, seconds): (f64, f64, f64, f64)) {
     sum.count = sum.count.saturating_add(1);
     sum.time += part.duration() as f64;
     sum.least += bytes / link * 1e9;
-    if sum.fastest.1 <= 0.0 || bytes / seconds / link > sum.fastest.0 / sum.fastest.1 {
-        sum.fastest = (bytes / seconds, link);
+    sum.ring += bus / link * 1e9;
+    if sum.fastest.1 <= 0.0 || bus / seconds / link > sum.fastest.0 / sum.fastest.1 {
+        sum.fastest = (bus / seconds, link);
     }
 }

@@ -108,6 +108,7 @@ impl Rule for Layout {
                 percent(context.share(all))
             ),
             cost: Some(all),
+            savings: context.savings(&moved, 1.0),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(moved.iter().copied())),
             evidence: context

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: steps in which one rank's host delays its device far beyond the usual. Excludes hosts that are always slow.
 
-use super::{Context, EXPLAINED, Inference, Rule, idle, percent, time};
+use super::{Context, EXPLAINED, Inference, Rule, host_work, idle, percent, time};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;
@@ -121,17 +121,30 @@ impl Rule for HostPauses {
                 })
                 .chain(together)
                 .collect(),
-            advice: known
-                .and_then(|(cause, _)| idle::advice(cause))
-                .or(in_turn.then_some(COLLECT))
-                .unwrap_or(
-                    "record with `with_stack=True` to find the cause; garbage collection, locks and \
-                    other processes leave no frame",
-                )
-                .to_owned(),
+            advice: known.and_then(|(cause, _)| of_cause(context, cause, &worst)).unwrap_or_else(|| {
+                let unknown = "record with `with_stack=True` to find the cause; garbage collection, locks and \
+                    other processes leave no frame";
+                if in_turn { COLLECT } else { unknown }.to_owned()
+            }),
             ..Finding::default()
         }]
     }
+}
+
+/// Remedy for the cause of these pauses: of long host calls, for the calls in the paused steps.
+fn of_cause(context: &Context<'_>, cause: Cause, pauses: &[(f64, u32, usize)]) -> Option<String> {
+    if cause != Cause::HostWork || context.from_host() {
+        return idle::advice(context, cause);
+    }
+    let origin = context.windows.span().0;
+    let paused: BTreeSet<(u32, usize)> = pauses.iter().map(|pause| (pause.1, pause.2)).collect();
+    let steps = &context.windows.steps;
+    let fits = |rank: u32, start: i64, _: i64| {
+        let step = steps.partition_point(|step| step.end <= origin + start);
+        paused.contains(&(rank, step))
+    };
+    let calls = host_work::host_calls(context, fits);
+    calls.advice(context.windows.is_inference()).or_else(|| idle::advice(context, cause))
 }
 
 /// Ranks with pauses, the longest pause first.
@@ -166,7 +179,7 @@ fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, 
         }
     }
     let all: f64 = pauses.iter().map(|pause| pause.0).sum();
-    let known = Cause::ALL.into_iter().filter(|cause| idle::advice(*cause).is_some());
+    let known = Cause::ALL.into_iter().filter(|cause| idle::is_informative(*cause));
     let (time, cause) = known
         .map(|cause| (sums[cause as usize], cause))
         .max_by_key(|&(time, cause)| (time, std::cmp::Reverse(cause)))?;

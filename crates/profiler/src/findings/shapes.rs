@@ -4,9 +4,10 @@
 //! without recorded shapes, and dimensions that may not be contiguous.
 
 use super::{Context, Inference, Rule, percent};
+use crate::certainty::Certainty;
 use crate::inputs;
 use crate::profile::{Explained, Finding};
-use crate::roofline::{contracts, tidy};
+use crate::roofline::{Kind, contracts, tidy};
 use crate::samples::lists;
 use crate::trace::{HostKind, NONE};
 use railwright_spec::precision::DataType;
@@ -42,6 +43,13 @@ fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
     (k == second).then_some([*m, *last, *k])
 }
 
+/// Tests whether a GEMM kernel loads only one or two elements at once, by its name (CUTLASS, cuBLAS): its operands are not aligned.
+fn loads_little(kernel: &str) -> bool {
+    let ends =
+        |word: &str| kernel.split(word).skip(1).any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    kernel.contains("gemm") && ["align1", "align2"].into_iter().any(ends)
+}
+
 /// Tests whether a GEMM with these inputs has a misaligned dimension. A dimension of 1 belongs to a vector, not to a GEMM. The output's
 /// columns are contiguous. One dimension of each input is, so an input counts only if both of its dimensions are misaligned. In a
 /// convolution, tensor cores load channels (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8). Heights, widths and
@@ -70,8 +78,10 @@ impl Rule for Shapes {
     fn text(&self) -> &'static str {
         "Tensor cores load GEMM operands in units of 16 bytes (8 values of 16 bits). Reported if GEMMs with \
          other contiguous dimensions take 2% of the step: the columns of the output, or both dimensions of \
-         an input. Rows alone (a number of tokens) need no alignment. Cost: 20% of their time, the lower end \
-         of vendor reports for unaligned operands. Requires `record_shapes=True`.\n\n\
+         an input. Rows alone (a number of tokens) need no alignment. Kernels for 1 or 2 elements per load \
+         (`align1`, `align2` in the name) count as well. Cost: 20% of their time, the lower end \
+         of vendor reports for unaligned operands, or the saving at 70% of the roofline if it is known and \
+         larger. Other kernels require `record_shapes=True`.\n\n\
          Remedies: pad vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of \
          64 x TP."
     }
@@ -82,6 +92,7 @@ impl Rule for Shapes {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let mut times: BTreeMap<String, i64> = BTreeMap::new();
+        let mut kernels: BTreeMap<&str, i64> = BTreeMap::new();
         let (from, to) = context.windows.span();
         for view in context.views {
             // The open operator with shapes on a launch's thread. Rows are in order of start, so it is the last one that has begun and not
@@ -109,13 +120,16 @@ impl Rule for Shapes {
                 {
                     continue;
                 }
+                let kernel = view.trace.names.get(row.name);
                 let operator = operator_of.get(launch as usize).and_then(|&at| host.get(at as usize));
-                let Some((operator, shapes)) = operator.and_then(|row| Some((row.name, row.shapes?))) else {
-                    continue;
-                };
-                let text = view.trace.names.get(shapes);
-                if awkward(view.trace.names.get(operator), text) {
-                    *times.entry(tidy(text)).or_default() += row.duration();
+                let operator = operator.and_then(|row| Some((view.trace.names.get(row.name), row.shapes?)));
+                let shapes = operator.map(|of| view.trace.names.get(of.1));
+                let convolves = operator.is_some_and(|of| of.0.contains("conv"));
+                let by_shapes = operator.zip(shapes).is_some_and(|((name, _), text)| awkward(name, text));
+                if by_shapes || loads_little(kernel) && !convolves {
+                    let key = shapes.map_or_else(|| kernel.to_owned(), tidy);
+                    *times.entry(key).or_default() += row.duration();
+                    *kernels.entry(kernel).or_default() += row.duration();
                 }
             }
         }
@@ -123,10 +137,24 @@ impl Rule for Shapes {
         if context.share(all) < 0.02 {
             return Vec::new();
         }
+        // Where the roofline is known, it shows a larger saving.
+        let rows = context.roofline.map_or(&[][..], |roofline| &roofline.rows);
+        let of_roofline = |shapes: &str| {
+            let alike = rows.iter().filter(|row| row.shapes == shapes && row.kind == Kind::Product);
+            alike.map(|row| row.saving_ns).sum::<f64>()
+        };
+        let savings = times.iter().map(|(shapes, time)| {
+            let least = LOSS * *time as f64 / context.samples();
+            least.max(of_roofline(shapes).min(*time as f64 / context.samples()))
+        });
+        let cost: f64 = savings.sum();
+        let kernels: Vec<(&str, i64)> = kernels.into_iter().collect();
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("GEMMs with unaligned shapes take {} of the step", percent(context.share(all))),
-            cost: Some(all * LOSS),
+            cost: Some(cost),
+            certainty: (cost > 1.01 * LOSS * all).then_some(Certainty::AtMost),
+            savings: context.savings(&kernels, cost / all.max(1.0)),
             explained: Explained::Whole,
             evidence: context.costliest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
             advice: "pad GEMM dimensions to a multiple of 64".to_owned(),
@@ -155,6 +183,16 @@ mod tests {
         // Batched GEMMs: attention with 4 by 12 heads.
         assert!(awkward("aten::matmul", "[[4, 12, 3137, 64], [4, 12, 64, 3137]]"));
         assert!(!awkward("aten::einsum", "[[], [5, 7]]"));
+    }
+
+    #[test]
+    fn kernels_name_their_alignment() {
+        assert!(loads_little("cutlass_80_tensorop_s1688gemm_256x64_16x4_tn_align1"));
+        assert!(loads_little(
+            "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_nn_align2>(Params)"
+        ));
+        assert!(!loads_little("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align16"));
+        assert!(!loads_little("cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4"));
     }
 
     #[test]

@@ -71,7 +71,12 @@ impl Rule for SlowLink {
                             )
                         })
                         .collect(),
-                    "check the NICs, cables and switch ports that these ranks share; compare with nccl-tests on the same nodes",
+                    if on_one_host(context, &named.ranks) {
+                        "these ranks are on one host: check its links (NVLink, PCIe; shared memory for gloo), the topology (`nvidia-smi topo -m`) \
+                         and the load of its CPUs"
+                    } else {
+                        "check the NICs, cables and switch ports that these ranks share; compare with nccl-tests on the same nodes"
+                    },
                 ),
             };
             Finding {
@@ -92,4 +97,15 @@ impl Rule for SlowLink {
         let is_own = |named: &&Named| named.kind != Kind::Rank && named.work().is_none();
         report.culprits.iter().filter(is_own).map(tell).collect()
     }
+}
+
+/// Tests whether the traces show one host for all of these ranks.
+fn on_one_host(context: &Context<'_>, ranks: &[u32]) -> bool {
+    let host = |rank: &u32| {
+        let member = context.job.members.get(context.job.position(*rank)?)?;
+        member.trace.identity.host.as_deref()
+    };
+    let mut hosts = ranks.iter().map(host);
+    let first = hosts.next().flatten();
+    first.is_some() && hosts.all(|host| host == first)
 }

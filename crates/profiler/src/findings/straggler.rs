@@ -90,11 +90,9 @@ impl Rule for Straggler {
                     .chain(report.bounds_only.as_ref().map(|reason| format!("upper bound: {reason}")))
                     .chain(is_largest(named).then(rest_of).flatten())
                     .collect(),
-                advice: proven(context, cause, &named.ranks, cost)
-                    .unwrap_or_else(|| {
-                        advice(if partly { CauseClass::Unknown } else { cause }, context.from_host())
-                    })
-                    .to_owned(),
+                advice: proven(context, cause, &named.ranks, cost).unwrap_or_else(|| {
+                    advice(if partly { CauseClass::Unknown } else { cause }, context.from_host()).to_owned()
+                }),
                 ..Finding::default()
             }
         };
@@ -112,10 +110,10 @@ fn spans(cause: CauseClass) -> Vec<Class> {
 }
 
 /// Advice for the host activity of a slow host's first rank, if it is most of its additional idle time.
-fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) -> Option<&'static str> {
+fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) -> Option<String> {
     let &first = ranks.first().filter(|_| cause == CauseClass::SlowHost)?;
     let (_, cause, share) = doing(context, first, cost)?;
-    super::idle::advice(cause).filter(|_| share >= PROVEN)
+    super::idle::advice(context, cause).filter(|_| share >= PROVEN)
 }
 
 /// Host activity of a rank during its excess idle time in the intervals that delay others, with its cause and share (0 to 1). Excess idle
@@ -198,7 +196,10 @@ fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
             "ns" => time(value),
             _ => human::count(value),
         };
-        format!("{of}{}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
+        // Sums over the intervals that delay others, not over whole steps.
+        let when =
+            if matches!(e.name.as_str(), "compute" | "kernels") { " while it delays others" } else { "" };
+        format!("{of}{}{when}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
     };
     let waits = format!("{of}{} of all waits are attributed to it", percent(culprit.waits_share));
     culprit.evidence.iter().map(line).chain([waits]).collect()

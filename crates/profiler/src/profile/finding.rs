@@ -36,6 +36,9 @@ pub struct Finding {
     /// Part of the cost that the evidence explains.
     #[serde(skip)]
     pub explained: Explained,
+    /// True if most of the cost is in the first recorded step: it may not recur, so there is no loss per day.
+    #[serde(skip)]
+    pub one_off: bool,
     /// Savings by kernel in nanoseconds per step, for rules that count kernels: two findings cannot save the same kernel twice.
     #[serde(skip)]
     pub savings: Vec<(String, f64)>,

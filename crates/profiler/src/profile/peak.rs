@@ -35,7 +35,7 @@ fn supported(accelerator: &Accelerator, wanted: DataType) -> Option<DataType> {
 }
 
 /// Device name in a trace.
-fn recorded(job: &Job) -> Option<&str> {
+pub(super) fn recorded(job: &Job) -> Option<&str> {
     job.members.iter().find_map(|member| device(&member.trace.identity))
 }
 

@@ -92,6 +92,8 @@ pub struct IdlePart {
     pub end: i64,
     /// Index of its cause and place in [`RankWaterfall::causes`].
     pub row: u32,
+    /// Innermost frame at its start, a row of the host; [`NONE`] if not recorded.
+    pub frame: u32,
 }
 
 /// One rank's waterfall.
@@ -244,7 +246,9 @@ impl IdlePart {
     /// Adds a part, or extends the last one.
     fn add(parts: &mut Vec<Self>, part: Self) {
         match parts.last_mut() {
-            Some(last) if last.row == part.row && last.end == part.start => last.end = part.end,
+            Some(last) if last.row == part.row && last.frame == part.frame && last.end == part.start => {
+                last.end = part.end;
+            }
             _ => parts.push(part),
         }
     }
@@ -312,7 +316,7 @@ impl RankWaterfall {
                             let row = causes.count(&idle, &part, counted);
                             if part.label.is_host_idle() && part.label != Label::Unexplained {
                                 let (start, end) = (start - origin, part.end - origin);
-                                IdlePart::add(&mut parts, IdlePart { start, end, row });
+                                IdlePart::add(&mut parts, IdlePart { start, end, row, frame: part.frame });
                             }
                             by_step.count(part.cause, start, part.end);
                             if part.label.is_host_idle() && part.cause != Cause::NotRecorded {

@@ -45,6 +45,19 @@ pub(super) fn is_open(view: &View<'_>, boundaries: &[Boundary]) -> bool {
     !counts.is_empty() && last.is_some_and(|last| last < (1.0 - NEAR) * lower_median(&mut counts))
 }
 
+/// Minimum number of steps from which an incomplete last one is dropped.
+const DROPPED_FROM: usize = 3;
+
+/// Drops the last step of recordings without step marks that end within it on every rank: its duration is not that of a step.
+pub(super) fn drop_open(cuts: &mut [Cut]) {
+    if cuts.iter().all(|cut| cut.is_open && cut.boundaries.len() > DROPPED_FROM) {
+        for cut in cuts {
+            cut.boundaries.pop();
+            cut.is_open = false;
+        }
+    }
+}
+
 /// The common steps.
 pub(super) struct Met {
     pub steps: Vec<StepWindow>,

@@ -5,6 +5,7 @@
 
 use super::{StepWindow, Windows};
 use crate::RankTrace;
+use crate::causes;
 use crate::occupancy::Intervals;
 use crate::trace::HostKind;
 use railwright_spec::human;
@@ -129,6 +130,22 @@ fn warm_up_of(steps: &[StepWindow], annotated: &Intervals) -> usize {
     if comes_back { 0 } else { count }
 }
 
+/// Minimum excess of a first step over all later ones, as a share of the longest of them, if most of it is one-off work.
+const LONGER_BY_ONE_OFF: f64 = 0.5;
+/// Minimum share of that excess in one-off work.
+const ONE_OFF: f64 = 0.5;
+
+/// Tests whether a rank's first step is longer than all later ones because of one-off work: allocation, compilation, loading of modules.
+/// Two later steps do not show a scatter, but the calls of the host show the reason.
+fn begins_with_one_off(steps: &[StepWindow], one_off: &Intervals) -> bool {
+    let Some((first, rest)) = steps.split_first().filter(|(_, rest)| rest.len() > 1) else { return false };
+    let within = |step: &StepWindow| one_off.within(step.start, step.end);
+    let longest = rest.iter().map(StepWindow::duration).max().unwrap_or(0);
+    let excess = (first.duration() - longest) as f64;
+    let usual = rest.iter().map(within).max().unwrap_or(0);
+    excess > LONGER_BY_ONE_OFF * longest as f64 && (within(first) - usual) as f64 > ONE_OFF * excess
+}
+
 /// Maximum duration of repetitions of one step, in medians.
 const REPEATS: f64 = 20.0;
 
@@ -156,8 +173,13 @@ impl Windows {
             return;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
-        let annotated = traces.map(|trace| warm_up_of(&self.steps, &annotated(trace))).max().unwrap_or(0);
-        let count = annotated + leading(durations.get(annotated..).unwrap_or_default());
+        let (mut marked, mut one_off) = (0, false);
+        for trace in traces {
+            marked = marked.max(warm_up_of(&self.steps, &annotated(trace)));
+            one_off = one_off || begins_with_one_off(&self.steps, &causes::one_off(trace));
+        }
+        let count = marked + leading(durations.get(marked..).unwrap_or_default());
+        let count = count.max(usize::from(one_off));
         if count == 0 {
             return;
         }
@@ -224,6 +246,20 @@ mod tests {
         assert_eq!(warm_up_of(&steps, &[(0, 300)]), 0);
         assert_eq!(warm_up_of(&steps, &[(110, 190)]), 0);
         assert_eq!(warm_up_of(&steps, &[(0, 40)]), 0);
+    }
+
+    #[test]
+    fn a_first_step_of_one_off_work_is_before_the_steady_state() {
+        let step = |start, end| StepWindow { number: None, start, end, without: Vec::new() };
+        let steps = [step(0, 360), step(360, 510), step(510, 665)];
+        let begins = |steps: &[StepWindow], one_off: &[(i64, i64)]| {
+            begins_with_one_off(steps, &Intervals::union(one_off.to_vec()))
+        };
+        assert!(begins(&steps, &[(20, 200)]));
+        // The same work in every step recurs, and less of it does not explain the length.
+        assert!(!begins(&steps, &[(20, 200), (360, 500)]));
+        assert!(!begins(&steps, &[(20, 60)]));
+        assert!(!begins(&steps[..2], &[(20, 200)]));
     }
 
     /// Tests whether each of this number of leading steps is many times as long as all others.

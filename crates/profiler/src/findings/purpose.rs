@@ -1,0 +1,184 @@
+//! Exposed communication without a known dimension, by group and operation.
+//!
+//! Responsible for: names of the groups as in `railwright comm`, and the remedies that their operations allow. Excludes groups with a known
+//! dimension. Parallel sizes attribute only groups whose ranks the traces list.
+
+use super::{Context, time};
+use crate::communication::Operation;
+use crate::groups::{Evidence, Group};
+use crate::matching::Lane;
+use crate::occupancy::Intervals;
+use crate::view::{Role, View};
+use crate::waterfall::{Label, Share};
+use railwright_spec::human;
+use railwright_step::Dimension;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of listed groups and operations.
+const LISTED: usize = 3;
+
+/// Exposed communication of unknown dimension.
+pub(super) struct Unattributed {
+    /// Its groups, for a sentence.
+    pub(super) groups: String,
+    /// Time by group and operation.
+    pub(super) evidence: Vec<String>,
+    pub(super) advice: String,
+}
+
+/// Identification of a group by the traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    /// Its ranks are listed, and parallel sizes can name it.
+    BySizes,
+    /// Its ranks are listed, and parallel sizes do not change it.
+    Listed,
+    /// It is inferred from matching collectives.
+    Inferred,
+    /// No trace records it.
+    No,
+}
+
+/// A group with a known purpose, label and operation.
+type Key = (Known, String, Option<Operation>);
+
+/// Sums the exposed communication of unknown dimension by group and operation, and derives the advice. `undivided` is true if transfers and
+/// waits are not separable.
+pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattributed {
+    let times = times(context);
+    let all: i64 = times.values().sum();
+    let mut rows: Vec<(&Key, i64)> = times.iter().map(|(key, time)| (key, *time)).collect();
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let most = |fits: &dyn Fn(&Key) -> bool| {
+        2 * times.iter().filter(|(key, _)| fits(key)).map(|(_, time)| *time).sum::<i64>() > all
+    };
+    let unrecorded = all == 0 || most(&|key| key.0 == Known::No);
+    let leading = rows.first().map(|row| row.0);
+    let groups = match leading {
+        Some((_, label, _)) if !unrecorded => {
+            let named: BTreeSet<&str> = times.keys().map(|key| key.1.as_str()).collect();
+            if named.len() > 1 { format!("{label} and other groups") } else { label.clone() }
+        }
+        _ => "groups that the traces do not record".to_owned(),
+    };
+    // Labels divide the time of a group between steps and overlaps: they give the sum, and these rows the shares.
+    let exposed =
+        |label: Label| matches!(label, Label::Exposed(Dimension::Other, Share::Transfer | Share::Undivided));
+    let lost = context.sum(exposed);
+    let name = |operation: Option<Operation>| operation.map_or("other collectives", Operation::name);
+    let line = |(key, part): &(&Key, i64)| {
+        let (_, label, operation) = key;
+        format!("{} of {label}: {} per step", name(*operation), time(lost * *part as f64 / all.max(1) as f64))
+    };
+    let mut evidence: Vec<String> = rows.iter().take(LISTED).map(line).collect();
+    if unrecorded {
+        evidence.push("the traces record no process groups: parallel sizes (`--layout`) cannot attribute these collectives".to_owned());
+    }
+    let by_sizes = most(&|key| key.0 == Known::BySizes);
+    let mut operations: BTreeMap<Option<Operation>, i64> = BTreeMap::new();
+    times.iter().for_each(|(key, time)| *operations.entry(key.2).or_default() += time);
+    let operation = operations.into_iter().max_by_key(|of| of.1).and_then(|of| of.0);
+    let mut advice = Vec::new();
+    if by_sizes {
+        advice.push("pass the parallel sizes with `--layout` to attribute these groups");
+    }
+    advice.push(remedy(operation, reduces_by_ddp(context)));
+    if undivided {
+        advice.push("record all ranks of these groups to separate transfers from waits");
+    }
+    Unattributed { groups, evidence, advice: advice.join("; ") }
+}
+
+/// Remedy for an operation of unknown purpose.
+fn remedy(operation: Option<Operation>, ddp: bool) -> &'static str {
+    match operation {
+        Some(Operation::AllReduce | Operation::ReduceScatter) if ddp => {
+            "these reductions belong to DistributedDataParallel: check that they start within the backward pass, use larger buckets \
+             (`bucket_cap_mb`), or compress gradients (`bf16_compress_hook`)"
+        }
+        Some(Operation::AllToAll | Operation::Dispatch | Operation::Combine) => {
+            "overlap these exchanges with compute that does not need their result (dense layers, the next micro-batch), or exchange \
+             narrower formats"
+        }
+        Some(Operation::AllReduce | Operation::ReduceScatter) => {
+            "overlap these reductions with the backward pass, merge small ones, or reduce in bf16"
+        }
+        Some(Operation::AllGather | Operation::Gather) => {
+            "gather earlier (prefetch the next layer), or gather narrower formats"
+        }
+        Some(Operation::Send | Operation::Receive | Operation::SendReceive) => {
+            "start these messages earlier, and overlap them with compute that does not need them"
+        }
+        Some(Operation::Broadcast) => {
+            "broadcast less often; DistributedDataParallel with `broadcast_buffers=False` sends no buffers"
+        }
+        _ => "overlap these collectives with compute that does not need their result",
+    }
+}
+
+/// Tests whether hosts ran DistributedDataParallel.
+pub(super) fn reduces_by_ddp(context: &Context<'_>) -> bool {
+    let is_ddp =
+        |name: &str| name.contains("DistributedDataParallel") || name.contains("torch.distributed.ddp");
+    context.names.iter().any(|names| names.iter().any(is_ddp))
+}
+
+/// Exposed time by group and operation, in nanoseconds, over all displayed ranks and steps.
+fn times(context: &Context<'_>) -> BTreeMap<Key, i64> {
+    let matching = &context.joined.matching;
+    let (from, to) = context.windows.span();
+    let mut times: BTreeMap<Key, i64> = BTreeMap::new();
+    for (view, rank) in context.views.iter().zip(&context.waterfall.ranks) {
+        let member = context.job.position(rank.rank);
+        let Some(parts) = member.and_then(|at| Some((matching.parts.get(at)?, matching.of.get(at)?))) else {
+            continue;
+        };
+        let compute = compute(view);
+        for (part, of) in parts.0.iter().zip(parts.1) {
+            let on_device = matches!(part.lane, Lane::Stream(_)) != view.from_host;
+            let (start, end) = (part.start.max(from), part.end.min(to));
+            if !on_device || start >= end || part.operation == Some(Operation::Copy) {
+                continue;
+            }
+            let collective = of.and_then(|at| matching.collectives.get(at as usize));
+            let group = part.group.or_else(|| matching.communicator(collective?).group);
+            let group = group.and_then(|group| context.joined.groups.get(group));
+            if group.is_some_and(|group| group.dimension.dimension != Dimension::Other) {
+                continue;
+            }
+            let exposed = end - start - compute.within(start, end);
+            if exposed > 0 {
+                let (known, label) = named(group, context);
+                *times.entry((known, label, part.operation)).or_default() += exposed;
+            }
+        }
+    }
+    times
+}
+
+/// Compute of a rank.
+fn compute(view: &View<'_>) -> Intervals {
+    let rows = view.gpu.starts().iter().zip(view.gpu.ends()).zip(&view.role);
+    Intervals::union(
+        rows.filter(|(_, role)| **role == Role::Compute).map(|((start, end), _)| (*start, *end)).collect(),
+    )
+}
+
+/// Identification and label of a group.
+fn named(group: Option<&Group>, context: &Context<'_>) -> (Known, String) {
+    let Some(group) = group else { return (Known::No, "an unrecorded group".to_owned()) };
+    let label = group.dimension.label.clone();
+    if group.inferred {
+        return (
+            Known::Inferred,
+            format!("an inferred group of {}", human::several(u64::from(group.size), "rank")),
+        );
+    }
+    if label == "whole world" {
+        return (Known::Listed, "the whole world".to_owned());
+    }
+    let sized = context.joined.groups.groups.iter().any(|group| group.dimension.evidence == Evidence::Sizes);
+    let has_stride = group.ranks.as_ref().is_some_and(|ranks| ranks.stride().is_some());
+    let is_known = group.dimension.evidence != Evidence::Nothing;
+    (if has_stride && !sized && !is_known { Known::BySizes } else { Known::Listed }, format!("group {label}"))
+}
