@@ -323,8 +323,7 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
     document.heading_with(format!("Rank {}", culprit.rank), culprit.cause_name);
-    let columns =
-        vec![Column::words("while delaying"), Column::numbers("rank"), Column::numbers("its peers")];
+    let columns = vec![Column::words("in delays"), Column::numbers("rank"), Column::numbers("its peers")];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });
