@@ -53,6 +53,16 @@ pub(super) struct Charges {
     pub total: f64,
 }
 
+/// Minimum share of all waits that one rank causes, for which it is an exception although others are late as well.
+const DOMINANT: f64 = 0.8;
+
+impl Charges {
+    /// Tests whether one rank causes most waits.
+    pub(super) fn has_dominant(&self) -> bool {
+        self.waits.iter().any(|&waits| waits > 0.0 && waits >= DOMINANT * self.total)
+    }
+}
+
 pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) -> Charges {
     let matching = &joined.matching;
     let count = stretches.lists.len();

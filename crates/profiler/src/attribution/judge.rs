@@ -192,7 +192,8 @@ fn judge(
     }
     let by_turns = in_turn(job, &named)
         .or_else(|| paused(job, &named, &beyond))
-        .or_else(|| visited(job, &named, &evident, (count, rest.saving)));
+        .or_else(|| visited(job, &named, &evident, (count, rest.saving)))
+        .filter(|_| !charges.has_dominant());
     let is_in_turn = by_turns.is_some();
     doubts.always.extend(by_turns);
     let (verdict, reasons) = doubts.judge(&named);
