@@ -5861,6 +5861,9 @@ class PipelinePage(Record):
     def asked(self) -> Rows[Asked]:
         """Costs of the requested passes."""
     @property
+    def judgement(self) -> Judgement | None:
+        """The verdict of the straggler report on the same traces. `None` for tables of passes and predictions."""
+    @property
     def verdicts(self) -> Rows[PipelineVerdict]:
         """Verdicts, most important first."""
     @property
@@ -6148,6 +6151,39 @@ class Asked(Record):
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the costs of excess: unknown if parts of the job were not recorded."""
+
+class Judgement(Record):
+    """The verdict of the straggler report on the same job."""
+    @property
+    def verdict(self) -> Literal["straggler", "slow_link", "imbalance", "none", "cannot_tell"]:
+        """Its verdict."""
+    @property
+    def culprits(self) -> Rows[PipelineNamed]:
+        """Causes of delay that it names, most expensive first."""
+    @property
+    def reasons(self) -> list[str]:
+        """Reasons for an inconclusive verdict."""
+
+class PipelineNamed(Record):
+    """Causes of delay with the step time saved without each."""
+    @property
+    def kind(self) -> Literal["rank", "group", "stage"]:
+        """Kind."""
+    @property
+    def ranks(self) -> list[int]:
+        """Its ranks."""
+    @property
+    def stage(self) -> int | None:
+        """Its pipeline stage, from 0."""
+    @property
+    def cause(self) -> str:
+        """Cause of the delay."""
+    @property
+    def cost_s(self) -> float:
+        """Step time saved in seconds, after the preceding causes are fixed."""
+    @property
+    def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
+        """Certainty of the cost."""
 
 class PipelineVerdict(Record):
     """A verdict of a pipeline report."""
@@ -8855,6 +8891,9 @@ class Stragglers(Answer):
     @property
     def health(self) -> Health | None:
         """Readings of device and network-card counters per rank, if recorded with the traces."""
+    @property
+    def in_turn(self) -> bool:
+        """True if many ranks delay each other in turn, so that no rank is an exception."""
     @property
     def ranks_traced(self) -> int:
         """Ranks that were traced."""

@@ -48,6 +48,10 @@ export type StragglersAnswer =
        */
       reasons: string[]
       /**
+       * True if many ranks delay each other in turn, so that no rank is an exception.
+       */
+      in_turn: boolean
+      /**
        * Stragglers, largest cost first; empty if inconclusive.
        */
       culprits: Named2[]
