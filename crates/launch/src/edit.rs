@@ -6,6 +6,7 @@
 
 mod conditions;
 mod document;
+mod edited;
 mod in_place;
 mod language;
 mod megatron;
@@ -13,46 +14,14 @@ mod model_args;
 mod shell;
 mod unified;
 
+pub use edited::{Change, Edited};
 pub use unified::unified;
 
 use self::language::{Language, Settings, Target};
-use crate::{Format, annotation};
+use crate::Format;
 use railwright_spec::run::Run;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A text after its edit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Edited {
-    /// The whole text.
-    pub text: String,
-    /// Changed settings, in the framework's words.
-    pub changes: Vec<Change>,
-}
-
-/// One setting that an edit changes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Change {
-    /// The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`.
-    pub name: String,
-    /// Value in the file; `None` if the setting is absent.
-    pub before: Option<String>,
-    /// New value; `None` if the setting is removed.
-    pub after: Option<String>,
-}
-
-impl Edited {
-    /// The edit with a comment that keeps a software generation, for changes that remove the evidence for it.
-    #[must_use]
-    pub fn keeping_software(&self, id: &str) -> Self {
-        let (name, value) = annotation::of_software(id);
-        let mut changes = self.changes.clone();
-        changes.push(Change { name, before: None, after: Some(value) });
-        Self { text: annotation::with_software(&self.text, id), changes }
-    }
-}
 
 /// An edit that was not made.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,4 +1,4 @@
-//! Variables of the environment that change the time of a step, whatever program a script starts.
+//! Variables of the environment that change the time of a step under any program.
 //!
 //! Responsible for: remarks on those that no estimate has. Variables of a framework belong to its reader.
 

@@ -4,9 +4,11 @@
 //! answers from the rest. Verifies this for every rank: phases, launches, causes of idle time, occupancy and steps of the shorter trace are
 //! compared with those of the whole one. A rank that differs keeps all rows. Device rows are never dropped: ranks are compared by them.
 
+mod extent;
 mod rows;
 mod same;
 
+use self::extent::recorded;
 use crate::RankTrace;
 use crate::causes::Cause;
 use crate::communication::NameTable;
@@ -67,15 +69,6 @@ pub fn digest(trace: &RankTrace) -> Digest {
     let (phases, families) =
         if view.from_host { (Vec::new(), Vec::new()) } else { (view.phase.clone(), view.family.clone()) };
     Digest { trace: short, phases, families, idle: idle(&view), reduced }
-}
-
-/// Time from the first row of host or device to the end of the last device row: steps may begin before a rank's first kernel. `None`
-/// without a device.
-fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
-    let (start, end) = view.extent()?;
-    let first = view.trace.host.starts().first().copied().unwrap_or(start);
-    let last = view.gpu.ends().iter().copied().max().unwrap_or(end);
-    Some((start.min(first), end.max(last)))
 }
 
 /// Idle intervals of a rank with another cause than the device itself.

@@ -426,7 +426,7 @@ fn short(name: &str) -> String {
     name.chars().take(LONGEST - 3).chain("...".chars()).collect()
 }
 
-/// Shortens a name in the middle: names of templates begin alike.
+/// Shortens a name in the middle: names of templates have the same start.
 fn both_ends(name: &str) -> String {
     const KEPT: (usize, usize) = (24, 45);
     let length = name.chars().count();

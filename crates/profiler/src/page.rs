@@ -4,37 +4,19 @@
 //! from the report.
 
 mod bars;
+mod format;
 
+pub(crate) use self::format::class;
+
+use self::format::{percent, time};
 use crate::profile::{Part, Report};
 use crate::tree::{Level, Node};
 use crate::waterfall::Group;
 use railwright_spec::human::{self, markup};
-use railwright_spec::quantity::Seconds;
 use std::fmt::Write;
 
 /// Maximum number of kernels in the table.
 const KERNELS: usize = 30;
-
-fn time(nanoseconds: f64) -> String {
-    human::seconds(Seconds::new(nanoseconds * 1e-9))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1}%", share * 100.0)
-}
-
-/// CSS class of a line's colour on the first page.
-pub(crate) const fn class(group: Group) -> &'static str {
-    match group {
-        Group::Ideal => "ideal",
-        Group::Compute => "compute",
-        Group::Communication => "communication",
-        Group::Copy => "copy",
-        Group::Bubble => "bubble",
-        Group::Host => "host",
-        Group::Other => "rest",
-    }
-}
 
 /// Formats a report as HTML.
 pub fn page(title: &str, report: &Report) -> String {

@@ -4,54 +4,21 @@
 //! steps. Does not fit, and skips samples without a recorded shape, with their number.
 
 mod collectives;
+mod options;
 mod products;
 mod shapes;
 mod steps;
 
 pub(crate) use shapes::{attention, format, lists, product};
 
+pub use options::{Part, SampleOptions};
+
 use crate::Job;
 use crate::joined::Joined;
-use crate::profile::{OneByOne, Options, profile};
+use crate::profile::{OneByOne, profile};
 use crate::view::View;
 use railwright_spec::calibration::Samples;
-use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
-
-/// Values that traces do not record.
-#[derive(Clone, Debug, Default)]
-pub struct SampleOptions {
-    /// Tables of names and rules for step boundaries.
-    pub profile: Options,
-    /// The format of GEMMs without a format in their kernel name.
-    pub format: Option<DataType>,
-    /// Part of the recording to use, so that one part of a trace can validate a fit to the other.
-    pub part: Part,
-}
-
-/// A part of the recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
-    /// The whole recording.
-    #[default]
-    All,
-    /// Activities that began in the first half of the recording.
-    FirstHalf,
-    /// Activities that began in the second half.
-    SecondHalf,
-}
-
-impl Part {
-    /// Tests whether an activity that began at `start` belongs to the part.
-    fn takes(self, start: i64, (from, to): (i64, i64)) -> bool {
-        let middle = from + (to - from) / 2;
-        match self {
-            Self::All => true,
-            Self::FirstHalf => start < middle,
-            Self::SecondHalf => start >= middle,
-        }
-    }
-}
 
 /// Measurements of a joined job.
 pub fn samples(job: &Job, joined: &Joined, options: &SampleOptions) -> Result<Samples, Problem> {

@@ -3,7 +3,7 @@
 //! Responsible for: edits that a program would refuse, as reasons, and remarks on an edit that the user has to check. Judges changes by
 //! their names and the text around them.
 
-use super::{Change, Edited};
+use super::edited::{Change, Edited};
 use crate::megatron::flags;
 
 /// Megatron-LM's switches for its own FSDP.

@@ -191,7 +191,7 @@ fn judge(
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
     let by_turns = in_turn(job, &named)
-        .or_else(|| paused(job, &named, &beyond))
+        .or_else(|| paused(job, &named, &beyond, count))
         .or_else(|| visited(job, &named, &evident, (count, rest.saving)))
         .filter(|_| !charges.has_dominant());
     let is_in_turn = by_turns.is_some();

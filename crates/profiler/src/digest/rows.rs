@@ -96,7 +96,7 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
 
 /// Marks the host frames during idle time of the device, and all enclosing ones.
 fn frames(view: &View<'_>, keep: &mut [bool]) {
-    let Some(recorded) = super::recorded(view) else { return };
+    let Some(recorded) = super::extent::recorded(view) else { return };
     let mut idle = Idle::new(view);
     for piece in sweep(view, recorded).into_iter().filter(|piece| piece.role == Role::None) {
         for part in idle.stretches(view, piece) {

@@ -39,7 +39,7 @@ type Gap<'a> = (Cause, [&'a str; 5], i64, u64, i64);
 
 /// Idle time of a rank by cause and place, and by label.
 fn idle<'a>(view: &View<'a>) -> (Vec<Gap<'a>>, Parts) {
-    let Some((start, end)) = super::recorded(view) else { return Default::default() };
+    let Some((start, end)) = super::extent::recorded(view) else { return Default::default() };
     let all = Windows {
         cut_by: CutBy::Nothing,
         common: (start, end),

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: one bar for the job, each step and each rank, as SVG with the colours of the report. Computes nothing.
 
-use super::{class, percent, time};
+use super::format::{class, percent, time};
 use crate::profile::Report;
 use crate::waterfall::Group;
 use railwright_spec::human::markup;

@@ -174,15 +174,15 @@ fn by_name(trace: &RankTrace) -> Vec<Found> {
 }
 
 /// Moves passes from the host to the device: from the first to the last kernel launched within them. Compute without kernels is not moved.
-/// Clipping and updates without kernels are removed: a host launches them long before the device runs them.
+/// Clipping and updates are removed: on the device they begin after the reduction of gradients, which is no pass, so that a replay would
+/// keep their wait for other replicas. They belong to the time after the last pass.
 fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
     if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
         return;
     }
     let launched = launches(trace, &trace.gpu);
-    let is_update = |kind: PassKind| matches!(kind, PassKind::GradientClip | PassKind::Optimizer);
-    let is_moved = |pass: &Found| pass.kind.is_compute() || is_update(pass.kind);
-    let mut order: Vec<usize> = (0..found.len()).filter(|&at| is_moved(&found[at])).collect();
+    found.retain(|pass| !matches!(pass.kind, PassKind::GradientClip | PassKind::Optimizer));
+    let mut order: Vec<usize> = (0..found.len()).filter(|&at| found[at].kind.is_compute()).collect();
     order.sort_by_key(|&at| found[at].start);
     let starts: Vec<i64> = order.iter().map(|&at| found[at].start).collect();
     let mut spans: Vec<Option<(i64, i64)>> = vec![None; found.len()];
@@ -199,13 +199,11 @@ fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
             *span = (span.0.min(row.start), span.1.max(row.end));
         }
     }
-    for (pass, span) in found.iter_mut().zip(&spans) {
-        if let Some((start, end)) = *span {
+    for (pass, span) in found.iter_mut().zip(spans) {
+        if let Some((start, end)) = span {
             (pass.start, pass.end) = (start, end);
         }
     }
-    let mut has_kernels = spans.iter().map(Option::is_some);
-    found.retain(|pass| has_kernels.next() == Some(true) || !is_update(pass.kind));
 }
 
 /// Steps of a rank by `ProfilerStep`: number, start, end.
@@ -323,37 +321,30 @@ mod tests {
 
     /// A host that runs ahead launches the update while the device is in the middle of the step.
     #[test]
-    fn updates_run_when_the_device_runs_them() {
+    fn updates_of_a_device_are_no_passes() {
         let mut trace = RankTrace::default();
-        let [update, call, kernel] = ["Optimizer.step#AdamW.step", "cudaLaunchKernel", "FusedAdam"]
-            .map(|name| trace.names.intern(name));
-        for (start, has_kernel) in [(100, true), (300, false)] {
-            let host = |kind, name, correlation| HostActivity {
-                start,
-                end: start + 50,
-                name,
-                kind,
-                correlation,
-                ..HostActivity::default()
-            };
-            trace.host.push(host(HostKind::Annotation, update, None));
-            if has_kernel {
-                trace.host.push(host(HostKind::Runtime, call, Some(7)));
-            }
+        let [update, forward, kernel] =
+            ["Optimizer.step#AdamW.step", "forward_step", "FusedAdam"].map(|name| trace.names.intern(name));
+        for (start, name) in [(0, forward), (100, update)] {
+            let kind = HostKind::Annotation;
+            trace.host.push(HostActivity { start, end: start + 50, name, kind, ..HostActivity::default() });
         }
-        trace.gpu.push(GpuActivity {
+        let kinds = |found: &[Found]| found.iter().map(|pass| pass.kind).collect::<Vec<_>>();
+        let mut found = by_name(&trace);
+        assert_eq!(kinds(&found), [PassKind::Forward, PassKind::Optimizer]);
+        // Without a device, times of the host are those of the step.
+        on_device(&trace, &mut found);
+        assert_eq!(found.len(), 2);
+        let activity = GpuActivity {
             kind: GpuKind::Kernel,
             start: 9_000,
             end: 9_400,
             name: kernel,
-            correlation: Some(7),
             ..GpuActivity::default()
-        });
-        let mut found = by_name(&trace);
-        assert_eq!(found.len(), 2, "{found:?}");
+        };
+        trace.gpu.push(activity);
         on_device(&trace, &mut found);
-        let times: Vec<_> = found.iter().map(|pass| (pass.kind, pass.start, pass.end)).collect();
-        assert_eq!(times, [(PassKind::Optimizer, 9_000, 9_400)]);
+        assert_eq!(kinds(&found), [PassKind::Forward]);
     }
 
     #[test]

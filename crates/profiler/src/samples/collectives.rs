@@ -3,7 +3,7 @@
 //! Responsible for: the time of a collective after all ranks have entered. If the other ranks were not traced, the time is that of the
 //! fastest of its kind, an upper bound. Excludes messages with an unknown peer.
 
-use super::SampleOptions;
+use super::options::SampleOptions;
 use crate::Job;
 use crate::collectives::{CollectiveRow, all_rows};
 use crate::communication::Operation;

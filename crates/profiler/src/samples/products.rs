@@ -3,7 +3,7 @@
 //! Responsible for: the kernels launched by one call of an operator, and joining calls of one shape. Excludes calls in the optimizer's
 //! phase: they are priced with the update.
 
-use super::SampleOptions;
+use super::options::SampleOptions;
 use super::shapes::{attention, format, lists, product};
 use crate::NameId;
 use crate::roofline::contracts;
