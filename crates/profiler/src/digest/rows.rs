@@ -3,7 +3,7 @@
 //! Responsible for: marking them by reason, and a trace of only these rows with renumbered names and calls.
 //! Does not select by length or share.
 
-use crate::causes::Idle;
+use crate::causes::{Cause, Idle};
 use crate::communication::NameTable;
 use crate::joined::speaks_of_experts;
 use crate::roofline::{contracts, operators};
@@ -11,7 +11,7 @@ use crate::trace::{CollectiveCall, GpuActivities, HostActivities, HostActivity, 
 use crate::view::{Role, View};
 use crate::waterfall::sweep;
 use crate::{NameId, Names, RankTrace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Flags of the host rows that joint analyses read, by row.
 pub(super) fn wanted(view: &View<'_>, table: &NameTable) -> Vec<bool> {
@@ -94,18 +94,30 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
-/// Marks the host frames during idle time of the device, and all enclosing ones.
+/// Marks the host frames during idle time of the device, and all enclosing ones. Of operators with long calls, all calls are marked: the
+/// usual duration decides whether a call is an exception.
 fn frames(view: &View<'_>, keep: &mut [bool]) {
     let Some(recorded) = super::extent::recorded(view) else { return };
+    let host = &view.trace.host;
     let mut idle = Idle::new(view);
+    let mut long: BTreeSet<(NameId, Option<NameId>)> = BTreeSet::new();
     for piece in sweep(view, recorded).into_iter().filter(|piece| piece.role == Role::None) {
         for part in idle.stretches(view, piece) {
+            let mut is_open = part.cause == Cause::HostWork;
             idle.hold(part.frame, |row| {
                 if let Some(cell) = keep.get_mut(row as usize) {
                     *cell = true;
                 }
+                let operator = host.get(row as usize).filter(|row| row.kind == HostKind::Operator);
+                if let Some(operator) = operator.filter(|_| is_open) {
+                    is_open = false;
+                    long.insert((operator.name, operator.shapes));
+                }
             });
         }
+    }
+    for (cell, row) in keep.iter_mut().zip(host.iter()) {
+        *cell = *cell || long.contains(&(row.name, row.shapes));
     }
 }
 

@@ -295,7 +295,9 @@ fn contained(saved: &mut BTreeMap<String, f64>, id: &str, savings: &[(String, f6
         return 0.0;
     }
     let mut own: BTreeMap<&str, f64> = BTreeMap::new();
-    savings.iter().for_each(|(name, saving)| *own.entry(name).or_default() += saving);
+    for (name, saving) in savings {
+        *own.entry(name).or_default() += saving;
+    }
     let of = |(name, saving): (&str, f64)| {
         let known = saved.entry(name.to_owned()).or_default();
         let twice = known.min(saving);

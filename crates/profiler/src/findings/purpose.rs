@@ -76,7 +76,9 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
     }
     let by_sizes = most(&|key| key.0 == Known::BySizes);
     let mut operations: BTreeMap<Option<Operation>, i64> = BTreeMap::new();
-    times.iter().for_each(|(key, time)| *operations.entry(key.2).or_default() += time);
+    for (key, time) in &times {
+        *operations.entry(key.2).or_default() += time;
+    }
     let operation = operations.into_iter().max_by_key(|of| of.1).and_then(|of| of.0);
     let mut advice = Vec::new();
     if by_sizes {

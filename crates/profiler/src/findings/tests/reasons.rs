@@ -221,7 +221,9 @@ fn a_slow_link_within_a_host_has_no_network_card() {
         ..Synthetic::default()
     };
     let mut traces: Vec<RankTrace> = plan.job().members.into_iter().map(|m| m.trace).collect();
-    traces.iter_mut().for_each(|trace| trace.identity.host = Some("vm".to_owned()));
+    for trace in &mut traces {
+        trace.identity.host = Some("vm".to_owned());
+    }
     let found = context_of(traces);
     assert!(the(&found, "slow-group").advice.starts_with("these ranks are on one host"), "{found:#?}");
 }
