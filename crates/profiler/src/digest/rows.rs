@@ -97,8 +97,10 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
 /// Marks the host frames during idle time of the device, and all enclosing ones. Of operators with long calls, all calls are marked: the
 /// usual duration decides whether a call is an exception.
 fn frames(view: &View<'_>, keep: &mut [bool]) {
-    let Some(recorded) = super::extent::recorded(view) else { return };
+    let Some((start, end)) = super::extent::recorded(view) else { return };
     let host = &view.trace.host;
+    // A step may end on another rank, after this device's last work.
+    let recorded = (start, host.ends().iter().copied().fold(end, i64::max));
     let mut idle = Idle::new(view);
     let mut long: BTreeSet<(NameId, Option<NameId>)> = BTreeSet::new();
     for piece in sweep(view, recorded).into_iter().filter(|piece| piece.role == Role::None) {
