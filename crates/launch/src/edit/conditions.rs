@@ -51,8 +51,9 @@ impl Edited {
         let mut found = Vec::new();
         if change.abs() < band {
             let percent = change.abs() * 100.0;
+            let kind = if change > 0.0 { "loss" } else { "gain" };
             found.push(format!(
-                "a tie: the predicted gain of {percent:.1}% is within the error of the prediction"
+                "a tie: the predicted {kind} of {percent:.1}% is within the error of the prediction"
             ));
         }
         found.extend(self.undated());
@@ -157,7 +158,8 @@ mod tests {
         let dated = "x.py --overlap-param-gather --recompute-modules core_attn";
         let dated = edited(dated, change("--overlap-param-gather", None, Some("True")));
         assert!(dated.cautions("", SURE).is_empty());
-        assert!(dated.cautions("", (-0.014, 0.05))[0].contains("1.4%"));
+        assert!(dated.cautions("", (-0.014, 0.05))[0].contains("gain of 1.4%"));
+        assert!(dated.cautions("", (0.014, 0.05))[0].contains("loss of 1.4%"));
         let file = edited("deepspeed: ds_z2.json", change("deepspeed", None, Some("ds_z2.json")));
         assert!(file.cautions("", SURE)[0].contains("ds_z2.json"));
         let text = "x.py --micro-batch-size 16\nsed s/M/${batch}/ a > b";
