@@ -21,23 +21,25 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
         .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
 }
 
+/// Ranks that are named, if nothing else is. Ranks of a named stage or of sequences are named for another reason.
+fn of_ranks(named: &[Named]) -> Option<BTreeSet<u32>> {
+    let are_ranks = !named.is_empty() && named.iter().all(|one| one.kind == Kind::Rank);
+    are_ranks.then(|| named.iter().flat_map(|one| one.ranks.iter().copied()).collect())
+}
+
 /// Minimum ratio of the excess of most ranks to the largest one of the named ranks: a rank three times as late as most others is an exception.
 const COMPARABLE: f64 = 1.0 / 3.0;
 
 /// Reason against naming a few of many ranks that are late as much: more than half of all ranks. `evident` is the excess over the peers
-/// without jitter by member, in nanoseconds of all `count` steps. Ranks of a named stage or of sequences are named for another reason. Ranks
-/// that pause in one step hide each other. Therefore more late ranks than named ones suffice if the others' delays cost more: `rest`, in
-/// nanoseconds per step.
+/// without jitter by member, in nanoseconds of all `count` steps. Ranks that pause in one step hide each other. Therefore more late ranks
+/// than named ones suffice if the others' delays cost more: `rest`, in nanoseconds per step.
 pub(super) fn visited(
     job: &Job,
     named: &[Named],
     evident: &[i64],
     (count, rest): (f64, f64),
 ) -> Option<String> {
-    if named.is_empty() || named.iter().any(|one| one.kind != Kind::Rank) {
-        return None;
-    }
-    let ranks: BTreeSet<u32> = named.iter().flat_map(|one| one.ranks.iter().copied()).collect();
+    let ranks = of_ranks(named)?;
     let of_named = job.members.iter().zip(evident).filter(|(member, _)| ranks.contains(&member.rank));
     let most = of_named.map(|(_, &evident)| evident).max()?;
     // A rank without peers is named by its stage, and not by its excess.
@@ -70,10 +72,7 @@ const BY_CHANCE: f64 = 0.01;
 /// mostly pauses, in `steps` steps. A pause counts if it is at least a third of the longest one of the named ranks. Pauses of ranks of a
 /// single node are no such case, nor are those of a job in which one rank pauses more often than chance gives.
 pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) -> Option<String> {
-    if steps < STEPS || named.is_empty() || named.iter().any(|one| one.kind != Kind::Rank) {
-        return None;
-    }
-    let ranks: BTreeSet<u32> = named.iter().flat_map(|one| one.ranks.iter().copied()).collect();
+    let ranks = of_ranks(named).filter(|_| steps >= STEPS)?;
     let is_named: Vec<bool> = job.members.iter().map(|member| ranks.contains(&member.rank)).collect();
     let of_named = || beyond.iter().zip(&is_named).filter(|(_, is_named)| **is_named).map(|(one, _)| one);
     let longest = of_named().flat_map(|one| one.pauses.iter().copied()).max()?;
@@ -88,10 +87,13 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
         .map(|one| one.pauses.iter().filter(|&&pause| pause as f64 >= COMPARABLE * longest as f64).count())
         .collect();
     let late: Vec<usize> = (0..counts.len()).filter(|&member| counts[member] > 0).collect();
+    if late.len() < PAUSED {
+        return None;
+    }
     let host = |member: usize| &job.members[member].trace.identity.host;
     let has_one_node = late.iter().all(|&member| host(member) == host(late[0])) && host(late[0]).is_some();
     let has_nodes = (0..counts.len()).any(|member| host(member) != host(late[0]));
-    if late.len() < PAUSED || (has_one_node && has_nodes) {
+    if has_one_node && has_nodes {
         return None;
     }
     let (all, ranks) = (counts.iter().sum::<usize>(), counts.len());

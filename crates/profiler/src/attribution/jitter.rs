@@ -41,15 +41,18 @@ pub(super) fn beyond(stretches: &Stretches) -> Vec<Beyond> {
     let usual = if usual.is_empty() { 0.0 } else { median(&mut usual) };
     let of_member = |(list, own): (&Vec<Difference>, f64)| Beyond {
         evident: evident(list, own.max(usual)),
-        pauses: list.iter().filter_map(|difference| jump(*difference, own.max(usual))).collect(),
+        pauses: list
+            .iter()
+            .map(|difference| jump(*difference, own.max(usual)) as i64)
+            .filter(|pause| *pause > 0)
+            .collect(),
     };
     differences.iter().zip(scales).map(of_member).collect()
 }
 
-/// Excess of an interval beyond jitter, in nanoseconds, if there is any.
-fn jump((difference, usual): Difference, scale: f64) -> Option<i64> {
-    let beyond = (difference - JUMP * scale * usual.sqrt()) as i64;
-    (beyond > 0).then_some(beyond)
+/// Excess of an interval beyond jitter, in nanoseconds.
+fn jump((difference, usual): Difference, scale: f64) -> f64 {
+    (difference - JUMP * (scale * usual.sqrt())).max(0.0)
 }
 
 /// Differences of a member's intervals from the median of the others, without its own.
@@ -87,7 +90,7 @@ fn evident(list: &[Difference], scale: f64) -> i64 {
     let (mut jumps, mut sum, mut variance, mut squares) = (0.0, 0.0, 0.0, 0.0_f64);
     for &(difference, usual) in list {
         let deviation = scale * usual.sqrt();
-        jumps += (difference - JUMP * deviation).max(0.0);
+        jumps += jump((difference, usual), scale);
         let usual = difference.clamp(-JUMP * deviation, JUMP * deviation);
         sum += usual;
         squares += usual * usual;

@@ -101,13 +101,12 @@ impl<'a> Stacks<'a> {
         durations.into_iter().map(|(key, all)| (key, usual(all))).collect()
     }
 
-    /// Tests whether no earlier row has the name and the input shapes of a row.
-    pub(crate) fn is_first(trace: &RankTrace, at: u32) -> bool {
-        let Some(own) = trace.host.get(at as usize) else { return false };
-        let earlier = trace.host.names().iter().take(at as usize).enumerate();
-        !earlier
-            .filter(|(_, name)| **name == own.name)
-            .filter_map(|(at, _)| trace.host.get(at))
-            .any(|row| row.shapes == own.shapes)
+    /// First rows by name and input shapes, of the names that fit.
+    pub(crate) fn firsts(trace: &RankTrace, wanted: impl Fn(NameId) -> bool) -> BTreeMap<Key, u32> {
+        let mut firsts = BTreeMap::new();
+        for (at, row) in trace.host.iter().enumerate().filter(|(_, row)| wanted(row.name)) {
+            firsts.entry(key(&row)).or_insert(at as u32);
+        }
+        firsts
     }
 }

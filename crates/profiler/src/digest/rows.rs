@@ -3,7 +3,7 @@
 //! Responsible for: marking them by reason, and a trace of only these rows with renumbered names and calls.
 //! Does not select by length or share.
 
-use crate::causes::{Cause, Idle};
+use crate::causes::{Cause, Idle, Key, key};
 use crate::communication::NameTable;
 use crate::joined::speaks_of_experts;
 use crate::roofline::{contracts, operators};
@@ -102,7 +102,7 @@ fn frames(view: &View<'_>, keep: &mut [bool]) {
     // A step may end on another rank, after this device's last work.
     let recorded = (start, host.ends().iter().copied().fold(end, i64::max));
     let mut idle = Idle::new(view);
-    let mut long: BTreeSet<(NameId, Option<NameId>)> = BTreeSet::new();
+    let mut long: BTreeSet<Key> = BTreeSet::new();
     for piece in sweep(view, recorded).into_iter().filter(|piece| piece.role == Role::None) {
         for part in idle.stretches(view, piece) {
             let mut is_open = part.cause == Cause::HostWork;
@@ -113,13 +113,13 @@ fn frames(view: &View<'_>, keep: &mut [bool]) {
                 let operator = host.get(row as usize).filter(|row| row.kind == HostKind::Operator);
                 if let Some(operator) = operator.filter(|_| is_open) {
                     is_open = false;
-                    long.insert((operator.name, operator.shapes));
+                    long.insert(key(&operator));
                 }
             });
         }
     }
     for (cell, row) in keep.iter_mut().zip(host.iter()) {
-        *cell = *cell || long.contains(&(row.name, row.shapes));
+        *cell = *cell || long.contains(&key(&row));
     }
 }
 

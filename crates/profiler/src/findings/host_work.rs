@@ -156,6 +156,8 @@ struct Reader<'a> {
     view: &'a View<'a>,
     stacks: Stacks<'a>,
     usual: BTreeMap<Key, Usual>,
+    /// First rows of operators, and of other calls with the name of one that launches.
+    firsts: BTreeMap<Key, u32>,
     launching: &'a BTreeSet<&'a str>,
     /// Start of the steps, and end of the first one, in nanoseconds.
     begin: i64,
@@ -167,10 +169,13 @@ impl<'a> Reader<'a> {
         let kinds = view.trace.host.kinds().iter().zip(view.trace.host.names());
         let operators: BTreeSet<NameId> =
             kinds.filter(|(kind, _)| **kind == HostKind::Operator).map(|(_, name)| *name).collect();
+        let names = view.trace.names.iter().enumerate().filter(|(_, name)| launching.contains(name));
+        let launches: BTreeSet<NameId> = names.map(|(at, _)| NameId(at as u32)).collect();
         Self {
             view,
             stacks: Stacks::new(view.trace),
             usual: Stacks::usual(view.trace, |name| operators.contains(&name)),
+            firsts: Stacks::firsts(view.trace, |name| operators.contains(&name) || launches.contains(&name)),
             launching,
             begin: context.windows.span().0,
             first_step: context.windows.steps.first().map_or(i64::MIN, |step| step.end),
@@ -196,7 +201,7 @@ impl<'a> Reader<'a> {
             .usual
             .get(&key(&row))
             .is_none_or(|usual| usual.count() < FEWEST || row.duration() > STALLED * usual.median());
-        launches && apart && (row.start < self.first_step || Stacks::is_first(self.view.trace, operator))
+        launches && apart && (row.start < self.first_step || self.firsts.get(&key(&row)) == Some(&operator))
     }
 
     fn remedy(&self, frame: u32, call: u32) -> Remedy {

@@ -137,13 +137,17 @@ const ONE_OFF: f64 = 0.5;
 
 /// Tests whether a rank's first step is longer than all later ones because of one-off work: allocation, compilation, loading of modules.
 /// Two later steps do not show a scatter, but the calls of the host show the reason.
-fn begins_with_one_off(steps: &[StepWindow], one_off: &Intervals) -> bool {
+fn begins_with_one_off(steps: &[StepWindow], one_off: impl FnOnce() -> Intervals) -> bool {
     let Some((first, rest)) = steps.split_first().filter(|(_, rest)| rest.len() > 1) else { return false };
-    let within = |step: &StepWindow| one_off.within(step.start, step.end);
     let longest = rest.iter().map(StepWindow::duration).max().unwrap_or(0);
     let excess = (first.duration() - longest) as f64;
+    if excess <= LONGER_BY_ONE_OFF * longest as f64 {
+        return false;
+    }
+    let one_off = one_off();
+    let within = |step: &StepWindow| one_off.within(step.start, step.end);
     let usual = rest.iter().map(within).max().unwrap_or(0);
-    excess > LONGER_BY_ONE_OFF * longest as f64 && (within(first) - usual) as f64 > ONE_OFF * excess
+    (within(first) - usual) as f64 > ONE_OFF * excess
 }
 
 /// Maximum duration of repetitions of one step, in medians.
@@ -176,7 +180,7 @@ impl Windows {
         let (mut marked, mut one_off) = (0, false);
         for trace in traces {
             marked = marked.max(warm_up_of(&self.steps, &annotated(trace)));
-            one_off = one_off || begins_with_one_off(&self.steps, &causes::one_off(trace));
+            one_off = one_off || begins_with_one_off(&self.steps, || causes::one_off(trace));
         }
         let count = marked + leading(durations.get(marked..).unwrap_or_default());
         let count = count.max(usize::from(one_off));
@@ -253,7 +257,7 @@ mod tests {
         let step = |start, end| StepWindow { number: None, start, end, without: Vec::new() };
         let steps = [step(0, 360), step(360, 510), step(510, 665)];
         let begins = |steps: &[StepWindow], one_off: &[(i64, i64)]| {
-            begins_with_one_off(steps, &Intervals::union(one_off.to_vec()))
+            begins_with_one_off(steps, || Intervals::union(one_off.to_vec()))
         };
         assert!(begins(&steps, &[(20, 200)]));
         // The same work in every step recurs, and less of it does not explain the length.

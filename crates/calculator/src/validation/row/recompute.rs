@@ -81,6 +81,9 @@ pub(super) fn read(
 ) -> Published {
     let named = named_in(notes);
     let selective = |modules| Some(Recompute::Selective { modules, layers: None });
+    let or_unnamed = |modules: BTreeSet<_>| {
+        if modules.is_empty() { Some(unnamed(generation)) } else { selective(modules) }
+    };
     // A cell that was filled with the tool's default counts as unpublished.
     let published = cell.filter(|_| !notes.contains("recompute/dtype/vocabulary from tool defaults"));
     let Some(text) = published else {
@@ -93,29 +96,26 @@ pub(super) fn read(
     let residual = notes.contains("--offload-residual").then_some(Offload::Residual);
     let offload = text.contains("activation offload").then_some(Offload::All).or(residual);
     let stages = stages.max(1);
-    let policy =
-        match text.as_str() {
-            "none" | "no" | "0" => Some(Recompute::None),
-            "full" | "yes" | "1" | "recompute-block" => Some(Recompute::Full { layers: None }),
-            _ if text.starts_with("full + activation offload") => Some(Recompute::Full { layers: None }),
-            _ if text.contains("every-other-layer") => {
-                Some(Recompute::Full { layers: Some(model.num_layers().div_ceil(2 * stages)) })
-            }
-            _ if text.starts_with("full(") => {
-                Some(Recompute::Full { layers: count(&text).map(|n| n.div_ceil(stages)) })
-            }
-            _ if text.starts_with("selective") || text.starts_with("recompute-") => {
-                let modules = if named.is_empty() { modules(&text) } else { Some(named) };
-                modules.and_then(|modules| {
-                    if modules.is_empty() { Some(unnamed(generation)) } else { selective(modules) }
-                })
-            }
-            // A list of modules alone.
-            _ => modules(&text)
-                .filter(|modules| !modules.is_empty())
-                .or(Some(named).filter(|n| !n.is_empty()))
-                .and_then(selective),
-        };
+    let policy = match text.as_str() {
+        "none" | "no" | "0" => Some(Recompute::None),
+        "full" | "yes" | "1" | "recompute-block" => Some(Recompute::Full { layers: None }),
+        _ if text.starts_with("full + activation offload") => Some(Recompute::Full { layers: None }),
+        _ if text.contains("every-other-layer") => {
+            Some(Recompute::Full { layers: Some(model.num_layers().div_ceil(2 * stages)) })
+        }
+        _ if text.starts_with("full(") => {
+            Some(Recompute::Full { layers: count(&text).map(|n| n.div_ceil(stages)) })
+        }
+        _ if text.starts_with("selective") || text.starts_with("recompute-") => {
+            let modules = if named.is_empty() { modules(&text) } else { Some(named) };
+            modules.and_then(or_unnamed)
+        }
+        // A list of modules alone.
+        _ => modules(&text)
+            .filter(|modules| !modules.is_empty())
+            .or(Some(named).filter(|n| !n.is_empty()))
+            .and_then(selective),
+    };
     Published { offload: offload.filter(|_| policy.is_some()), policy }
 }
 
