@@ -161,11 +161,33 @@ def boundaries(trace: Trace) -> list[tuple[int | None, int]]:
     return found + ([(None, last)] if last else [])
 
 
+def with_heads(trace: Trace, bounds: list[tuple[int | None, int]]) -> list[tuple[int | None, int]]:
+    """Of one rank: steps begin with the host's step, or with the end of earlier device work if that is later, where that is above 2%."""
+    hosts = {number: (start, end) for number, start, end in trace.steps}
+    firsts, (_, last) = bounds[:-1], bounds[-1]
+    if not firsts or any(number not in hosts for number, _ in firsts):
+        return bounds
+    begins = []
+    for number, first in firsts:
+        host = hosts[number][0]
+        earlier = [row.end for row in trace.rows if row.start < first and (row.call is None or row.call < host)]
+        begins.append(min(first, max([host, *earlier])))
+    limit = 0.02 * (last - firsts[0][1]) / len(firsts)
+    heads = [first - begin for (_, first), begin in zip(firsts, begins)]
+    tail = hosts[firsts[0][0]][1] - last if len(firsts) == 1 else 0
+    later = sorted(heads[1:])
+    if not (heads[0] > limit and (not later or later[(len(later) - 1) // 2] > limit)) and tail <= limit:
+        return bounds
+    return [*((number, begin) for (number, _), begin in zip(firsts, begins)), (None, last + max(0, tail))]
+
+
 def windows(traces: list[Trace], numbers: list[str]) -> list[Span]:
     """Steps at the median of the ranks; of two middle ones, the earlier begins and the later ends."""
     starts, ends = defaultdict(list), defaultdict(list)
     for trace in traces:
         own = boundaries(trace)
+        if len(traces) == 1:
+            own = with_heads(trace, own)
         for (number, start), (_, end) in zip(own, own[1:]):
             starts[str(number)].append(start)
             ends[str(number)].append(end)
