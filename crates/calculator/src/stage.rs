@@ -231,7 +231,7 @@ pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     let is_pipelined = costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain();
     let per_rank = if is_pipelined { software.pipelined_collective_stall_us } else { 0.0 };
     let stall = per_rank * costing.plan.tensor_parallel as f64 * spread(&costing.layout.tensor);
-    let per_kernel = software.host_us_per_kernel;
+    let per_kernel = software.launch_us(costing.plan.tensor_parallel);
     move |work: &Work| {
         work.host + Seconds::from_micros(work.launches * per_kernel + work.tensor_collectives * stall)
     }

@@ -45,6 +45,24 @@ fn programs_get_every_stall_with_its_cost() {
     assert_eq!(shown["rows"].as_array().map(Vec::len), Some(8));
 }
 
+/// Both reports once named different causes of the same delay.
+#[test]
+fn pipeline_and_straggler_reports_agree_on_the_cause() {
+    for job in ["lone_stage", "slow_host_pipeline", "two_stages", "lone_pipeline"] {
+        let traces = format!("{TRACES}/simulated/{job}");
+        let answer = |command: &str| {
+            let outcome = run(&[command, &traces, "--json"]);
+            serde_json::from_str::<serde_json::Value>(&outcome.stdout).expect("JSON")
+        };
+        let (page, report) = (answer("pipeline"), answer("stragglers"));
+        let judgement = &page["pipeline"]["judgement"];
+        assert!(report["culprits"].as_array().is_some_and(|list| !list.is_empty()), "{job}");
+        for key in ["verdict", "culprits"] {
+            assert_eq!(judgement[key], report[key], "{job}: {key}");
+        }
+    }
+}
+
 #[test]
 fn pictures_and_predictions() {
     let file = std::env::temp_dir().join(format!("railwright-pipeline-{}.svg", std::process::id()));

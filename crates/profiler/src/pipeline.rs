@@ -521,13 +521,14 @@ fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
         let back = p.kind != PassKind::Forward;
         lengths.entry((p.stage, back, p.chunk, p.kind)).or_default().push(p.duration());
     }
-    // Recorded step time of a rank, otherwise the common step time.
+    // Recorded step time of a rank, at least the common step time: a host that runs ahead of its device has shorter steps.
     let mut own: BTreeMap<(u32, u32), i64> =
         passes.steps.iter().map(|s| ((s.step, s.rank), s.duration)).collect();
     for at in 0..replay.len() {
         let (of_step, _, measured) = replay.step_passes(at);
         for p in of_step {
-            own.entry((p.step, p.rank)).or_insert(measured);
+            let time = own.entry((p.step, p.rank)).or_insert(measured);
+            *time = (*time).max(measured);
         }
     }
     let start = replay.settled().first().copied().unwrap_or(0);

@@ -122,6 +122,10 @@ pub struct Software {
     pub gathers_logits: bool,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
+    /// Additional host microseconds per kernel of a plan with tensor parallelism: dispatch of tensors that carry their placement (DTensor).
+    /// Zero for frameworks whose operators act on local tensors, and for compiled layers, which are traced once.
+    #[serde(default)]
+    pub placement_us_per_kernel: f64,
     /// Host stall in microseconds, per rank of the tensor group, at each tensor-parallel collective while receives from a pipeline stage on
     /// another node are pending. With one hardware queue, the collective is launched behind them. Zero if receives have a queue of their
     /// own.
@@ -176,7 +180,8 @@ pub struct Software {
     /// True if the optimizer's moments are in pageable host memory between steps, so that device memory is available for inference.
     #[serde(default)]
     pub parks_moments: bool,
-    /// True if tensor parallelism always shards the residual stream (XLA's sharding rules), as sequence parallelism does elsewhere.
+    /// True if tensor parallelism always shards the residual stream (XLA's sharding rules, torchtitan's plans), as sequence parallelism does
+    /// elsewhere if it is set.
     #[serde(default)]
     pub shards_residual: bool,
     /// Execution mode.
@@ -253,6 +258,8 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
         own.collective_rate = rate.rate;
     }
     if let Some(host) = &calibration.host {
+        // Dispatch runs on the same host, so it scales with the launches.
+        own.placement_us_per_kernel *= host.us_per_kernel / own.host_us_per_kernel.max(f64::MIN_POSITIVE);
         own.host_us_per_kernel = host.us_per_kernel;
         own.host_us_per_micro_batch = host.us_per_micro_batch;
         own.host_ms_per_step = host.ms_per_step;
@@ -359,11 +366,18 @@ impl Software {
             .unwrap_or(1.0)
     }
 
+    /// Host microseconds to launch one kernel in a plan with this tensor-parallel size.
+    pub fn launch_us(&self, tensor_parallel: u64) -> f64 {
+        let placement = if tensor_parallel > 1 { self.placement_us_per_kernel } else { 0.0 };
+        self.host_us_per_kernel + placement
+    }
+
     /// Scales the host's speed by `rate`: launches, stalls, and costs per micro-batch and expert layer.
     #[must_use]
     pub fn with_host_rate(&self, rate: f64) -> Self {
         Self {
             host_us_per_kernel: self.host_us_per_kernel / rate,
+            placement_us_per_kernel: self.placement_us_per_kernel / rate,
             host_us_per_micro_batch: self.host_us_per_micro_batch / rate,
             host_us_per_expert_layer: self.host_us_per_expert_layer / rate,
             pipelined_collective_stall_us: self.pipelined_collective_stall_us / rate,

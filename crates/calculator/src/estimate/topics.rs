@@ -68,6 +68,10 @@ fn generation(software: &Software) -> Topic {
         format!("bytes of element-wise kernels over full fusion: {}", software.elementwise_passes),
         format!("bytes per logit of the loss: {}", software.loss_bytes_per_logit),
         format!("host microseconds per kernel: {}", software.host_us_per_kernel),
+        format!(
+            "additional host microseconds per kernel with tensor parallelism: {}",
+            software.placement_us_per_kernel
+        ),
         format!("host microseconds per micro-batch and stage: {}", software.host_us_per_micro_batch),
         format!("host microseconds per transfer between stages: {}", software.host_us_per_transfer),
         format!("host milliseconds per step: {}", software.host_ms_per_step),

@@ -180,6 +180,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         } else {
             (BALANCED.iter().any(|phrase| names(&notes, phrase)) || is_recipe).then_some(1.0)
         },
+        overlap_expert: expert_overlap(&notes),
         overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
         overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
         attention_kernel: Some(attention_kernel(framework, &notes, own_kernel)),
@@ -334,8 +335,17 @@ fn number_after(notes: &str, phrase: &str) -> Option<u64> {
     digits.parse().ok().filter(|n| (1..=65_536).contains(n))
 }
 
+/// Maximum bandwidth per device to other nodes, in Gbit/s: two NICs of 800 Gbit/s. More is the sum of a node.
+const MOST_PER_DEVICE: f64 = 1600.0;
+
 fn cluster(cells: &Cells, gpu: &str, devices: u64) -> Result<Cluster, String> {
-    let bandwidth = cells.number("inter_node_bw_gbps").filter(|b| *b > 0.0).map(BytesPerSecond::from_gbit);
+    let bandwidth = cells.number("inter_node_bw_gbps").filter(|b| *b > 0.0);
+    if let Some(sum) = bandwidth.filter(|bandwidth| *bandwidth > MOST_PER_DEVICE) {
+        return Err(format!(
+            "`inter_node_bw_gbps` is per device: {sum} Gbit/s is more than {MOST_PER_DEVICE}; divide that of a node by its devices"
+        ));
+    }
+    let bandwidth = bandwidth.map(BytesPerSecond::from_gbit);
     cluster::from_parts(gpu, devices, cells.count("gpus_per_node"), bandwidth).map_err(|p| p.to_string())
 }
 
@@ -411,9 +421,17 @@ fn schedule(framework: &str, notes: &str) -> Schedule {
     Schedule::named_in(&text)
 }
 
-/// The hybrid shard group after `fsdp group N`.
+/// Whether the notes state that exchanges of experts overlap with compute; `None` if they do not mention it.
+fn expert_overlap(notes: &str) -> Option<bool> {
+    let phrases =
+        ["overlap_moe_expert_parallel_comm", "expert-parallel overlap", "expert overlap", "ep overlap"];
+    let mentioned = phrases.iter().find(|phrase| notes.contains(*phrase))?;
+    Some(names(notes, mentioned))
+}
+
+/// The hybrid shard group after `fsdp group N` or `HSDP shard N`.
 fn shard_group(notes: &str) -> Option<u64> {
-    number_after(notes, "fsdp group ").or_else(|| number_after(notes, "shard group of "))
+    ["fsdp group ", "shard group of ", "hsdp shard "].iter().find_map(|phrase| number_after(notes, phrase))
 }
 
 /// Layers per stage if the notes specify fewer at the ends.
@@ -522,6 +540,14 @@ fn named_flash(text: &str) -> Option<Flash> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn overlap_of_experts_is_read_where_it_is_mentioned() {
+        assert_eq!(expert_overlap("expert-parallel overlap off; hybridep"), Some(false));
+        assert_eq!(expert_overlap("overlap_moe_expert_parallel_comm, 1f1b"), Some(true));
+        assert_eq!(expert_overlap("no expert overlap"), Some(false));
+        assert_eq!(expert_overlap("overlapped gradient reduction"), None);
+    }
 
     #[test]
     fn flash_attention_without_a_version_is_not_unfused() {

@@ -149,6 +149,9 @@ fn verdict(report: &StragglerReport) -> Cell {
     };
     let cost = first.certainty.worded(&time(first.cost_s * 1e9).text);
     let what = match first.kind {
+        Kind::Rank if first.stage.is_some() => {
+            format!("{} waits for its hosts longer than the other stages ({})", what(first), first.cause)
+        }
         Kind::Rank if first.ranks.len() > 1 => {
             format!("{} are stragglers together ({})", what(first), first.cause)
         }
@@ -157,10 +160,10 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} delay each other in turn ({})", what(first), first.cause)
         }
         Kind::Group => format!("the link of the group of {} is slow", what(first)),
-        Kind::Stage if first.is_unclear() => {
-            format!("{} takes longer to compute than the other stages ({})", what(first), first.cause)
+        Kind::Stage => {
+            let why = if first.is_unclear() { format!(" ({})", first.cause) } else { String::new() };
+            format!("{} takes longer to compute than the other stages{why}", what(first))
         }
-        Kind::Stage => format!("{} takes longer to compute than the other stages", what(first)),
     };
     Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
 }

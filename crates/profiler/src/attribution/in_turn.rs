@@ -23,7 +23,8 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
 
 /// Ranks that are named, if nothing else is. Ranks of a named stage or of sequences are named for another reason.
 fn of_ranks(named: &[Named]) -> Option<BTreeSet<u32>> {
-    let are_ranks = !named.is_empty() && named.iter().all(|one| one.kind == Kind::Rank);
+    let is_of_ranks = |one: &Named| one.kind == Kind::Rank && one.stage.is_none();
+    let are_ranks = !named.is_empty() && named.iter().all(is_of_ranks);
     are_ranks.then(|| named.iter().flat_map(|one| one.ranks.iter().copied()).collect())
 }
 

@@ -235,7 +235,7 @@ fn judge(
         slow_groups: slow.into_iter().map(|found| found.1).take(20).collect(),
         slow_stages: stages
             .iter()
-            .filter(|stage| stage.of_rank().is_none())
+            .filter(|stage| stage.of_rank().is_none() && !stage.is_of_hosts())
             .chain(near.iter().filter(|stage| stage.members.len() > 1))
             .map(|stage| stage.members.iter().map(|&member| job.members[member].rank).collect())
             .collect(),

@@ -57,7 +57,7 @@ impl Work {
 /// Minimum reported share of a step: sequences and routing of any data set differ somewhat, and a better balance costs work.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Minimum scatter of this work between ranks, as a share of its duration; kernels of equal work differ by 1% or 2%.
+/// Minimum scatter of this work between ranks, the root mean square as a share of its duration; kernels of equal work differ by 1% or 2%.
 const SCATTER: f64 = 0.05;
 
 /// Minimum ratio of that scatter to the scatter of other GEMMs and attention.
@@ -98,8 +98,9 @@ pub(super) fn cost(
             .into_iter()
             .map(|mut place| {
                 let middle = median(&mut place);
-                sum.0 += place.iter().map(|duration| (duration - middle).abs()).sum::<f64>();
-                sum.1 += middle * place.len() as f64;
+                // Squares, so that one rank of many with another load counts: in each step it may be another one.
+                sum.0 += place.iter().map(|duration| (duration - middle).powi(2)).sum::<f64>();
+                sum.1 += middle * middle * place.len() as f64;
                 // Equal shares have the same work in total; times are skewed, so medians would remove some of it.
                 (place.iter().sum::<f64>() / place.len().max(1) as f64) as i64
             })
@@ -108,7 +109,7 @@ pub(super) fn cost(
             means.insert(name.as_str(), usual);
         }
     }
-    let scatter = |of: bool| scatters.get(&of).map_or(0.0, |(apart, all)| apart / all.max(1.0));
+    let scatter = |of: bool| scatters.get(&of).map_or(0.0, |(apart, all)| (apart / all.max(1.0)).sqrt());
     if scatter(true) < SCATTER || scatter(true) < APART * scatter(false) {
         return None;
     }

@@ -1,9 +1,10 @@
 //! Groups whose transfers are slow.
 //!
 //! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages across one boundary of stages,
-//! by size. Without replicas, boundaries of one pipeline with the same kind of link are compared. Excludes other groups without peers, and
+//! by size. Boundaries of a pipeline with the same kind of link are also compared with each other. Excludes other groups without peers, and
 //! messages of ranks with unknown stages.
 
+mod boundaries;
 mod in_steps;
 mod placement;
 #[cfg(test)]
@@ -11,17 +12,17 @@ mod tests;
 mod typical;
 
 use crate::Job;
-use crate::collectives::LinkKind;
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::{Collective, Lane};
 use crate::windows::Windows;
+use boundaries::Boundaries;
 use in_steps::{InSteps, steps_of};
 pub(super) use placement::Apart;
 use placement::Placement;
 use std::collections::BTreeMap;
 pub use typical::SlowGroup;
-use typical::{Found, THAN_ONE, Transfer, Typical, usual};
+use typical::{Found, Transfer, Typical, usual};
 
 /// Communicators of the same ranks with slow transfers: one, or both directions of messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +56,6 @@ fn boundary(stages: &BTreeMap<u32, (usize, u32)>, (from, to): (u32, u32)) -> Opt
     let ((own, from), (other, to)) = (*stages.get(&from)?, *stages.get(&to)?);
     (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
 }
-
-/// Messages of a pipeline's boundaries by communicator: label and transfers.
-type Boundaries = BTreeMap<u32, (String, Vec<Transfer>)>;
 
 /// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20% above the median. Returns them
 /// with their first communicators, and joined by group over all sizes; and boundaries that are apart for a reason that may be their link.
@@ -115,8 +113,7 @@ pub(super) fn slow_groups(
     let mut found = Found { matching, slow: Vec::new(), sums: BTreeMap::new() };
     let mut in_steps = InSteps::new(windows);
     let placement = Placement::of(job);
-    // Without replicas the messages across one boundary have no peers but those across others.
-    let mut alone: BTreeMap<(u64, Option<LinkKind>), Boundaries> = BTreeMap::new();
+    let mut boundaries = Boundaries::default();
     for ((label, operation, bytes), by_link) in transfers {
         if by_link.len() > 1 {
             let links: Vec<Typical> =
@@ -126,39 +123,37 @@ pub(super) fn slow_groups(
             links.iter().filter(|link| link.exceeds(slower, usual)).for_each(|link| {
                 found.add(link, usual, operation, bytes);
             });
-            continue;
         }
         for (id, times) in by_link {
-            let link = matching.communicators[id as usize].channel.map(|ends| placement.link(job, ends));
-            if let Some(link) = link {
-                alone.entry((bytes, link)).or_default().insert(id, (label.clone(), times));
+            if let Some(ends) = matching.communicators[id as usize].channel {
+                boundaries.add(&label, placement.link(job, ends), bytes, id, times);
             }
         }
     }
-    let mut apart = Vec::new();
-    for ((bytes, _), boundaries) in alone.into_iter().filter(|of| of.1.len() > 1) {
-        let links: Vec<Typical> =
-            boundaries.into_iter().map(|(id, (label, times))| Typical::of(id, label, &times)).collect();
-        let usual = usual(&links).0;
-        for link in links.iter().filter(|link| link.exceeds(THAN_ONE, usual)) {
-            if placement.explains(link.transfer, bytes) {
-                apart.push(link.apart(usual));
-            } else {
-                found.add(link, usual, Some(Operation::Send), bytes);
-            }
-        }
-    }
+    let (whole, apart) = boundaries.compare(&placement, &mut found);
     let in_steps = in_steps.slow(&found);
     let Found { mut slow, sums, .. } = found;
     slow.extend(in_steps.iter().flat_map(|link| link.groups.clone()));
     slow.sort_by_key(|(_, group)| std::cmp::Reverse(group.transfer - group.peers));
+    let mut links: Vec<SlowLink> = Vec::new();
+    for (_, boundary) in whole {
+        // Its links are one delay: a step gets no shorter while one of them is slow.
+        let joined =
+            boundary.links.iter().flat_map(|&id| directions.get(&id).cloned().unwrap_or_else(|| vec![id]));
+        links.push(SlowLink {
+            communicators: joined.collect(),
+            transfer: boundary.sum.0,
+            peers: boundary.sum.1,
+            steps: Vec::new(),
+        });
+    }
     let mut of = |link: u32, (transfer, peers): (f64, f64), steps: Vec<(i64, i64)>| SlowLink {
         communicators: directions.remove(&link).unwrap_or_else(|| vec![link]),
         transfer,
         peers,
         steps,
     };
-    let mut links: Vec<SlowLink> = sums.into_iter().map(|(link, sum)| of(link, sum, Vec::new())).collect();
+    links.extend(sums.into_iter().map(|(link, sum)| of(link, sum, Vec::new())));
     for link in in_steps {
         links.push(of(link.id, link.sum, steps_of(windows, &link.steps)));
     }

@@ -1,14 +1,15 @@
-//! Slow hosts of stages with one rank.
+//! Slow hosts of stages.
 //!
-//! Responsible for: a rank whose device waits for launches of its host in every step far longer than the devices of the other stages. Where a
-//! stage has no replica, such a host differs from nothing but the other stages. Excludes pauses: they differ from other steps of the rank.
+//! Responsible for: a stage whose devices wait for launches of their hosts in every step far longer than the devices of the other stages.
+//! Where a stage has no replica, or all of its ranks are late alike, such hosts differ from nothing but the other stages. Excludes pauses:
+//! they differ from other steps of the rank.
 
 use super::chain::Event;
 use crate::occupancy::Occupancy;
 use crate::windows::StepWindow;
 use railwright_spec::median;
 
-/// Minimum number of other stages: of two, the slower one may be either normal or slow.
+/// Minimum number of other stages for a single rank: of two, the slower one may be either normal or slow.
 const OTHERS: usize = 2;
 
 /// Minimum ratio of the idle time until launches to the median of the other stages: embedding, head and data loading differ by less.
@@ -57,9 +58,10 @@ impl OwnTime {
     }
 }
 
-/// Idle time of the other stages until launches, in nanoseconds. `None` if the rank's host is no slower than theirs.
-pub(super) fn usual(own: OwnTime, others: &[OwnTime]) -> Option<i64> {
-    if others.len() < OTHERS {
+/// Idle time of the other stages until launches, in nanoseconds. `None` if the hosts are no slower than theirs, or if a rank `is_alone` on
+/// its stage and the others are too few.
+pub(super) fn usual(own: OwnTime, others: &[OwnTime], is_alone: bool) -> Option<i64> {
+    if others.len() < if is_alone { OTHERS } else { 1 } {
         return None;
     }
     let mut idle: Vec<f64> = others.iter().map(|other| other.host as f64).collect();
@@ -86,10 +88,11 @@ mod tests {
     fn a_host_far_slower_than_those_of_the_other_stages() {
         let own = |host: i64| OwnTime { all: 100_000 + host, host };
         let others = [own(1_000), own(2_000), own(3_000)];
-        assert_eq!(usual(own(42_000), &others), Some(2_000));
-        assert_eq!(usual(own(7_000), &others), None, "within the differences of stages");
-        assert_eq!(usual(own(3_000), &[own(0), own(0)]), None, "less than 3%");
-        assert_eq!(usual(own(42_000), &others[..1]), None, "of two, either may be the normal one");
+        assert_eq!(usual(own(42_000), &others, true), Some(2_000));
+        assert_eq!(usual(own(7_000), &others, true), None, "within the differences of stages");
+        assert_eq!(usual(own(3_000), &[own(0), own(0)], true), None, "less than 3%");
+        assert_eq!(usual(own(42_000), &others[..1], true), None, "of two, either may be the normal one");
+        assert_eq!(usual(own(42_000), &others[..1], false), Some(1_000), "all ranks of a stage");
     }
 
     /// A message runs for 300 ns of the 400 ns in which the host prepares the next kernel.

@@ -58,11 +58,10 @@ impl Mending<'_> {
                 }
                 Delay::Stage(at) => {
                     let stage = &self.stages[at];
-                    for &member in &stage.members {
-                        if stage.own.is_empty() {
-                            factor[member] = stage.usual();
-                        } else {
-                            replaced[member] = Some(&stage.own);
+                    for (at, &member) in stage.members.iter().enumerate() {
+                        match stage.own.get(at) {
+                            Some(own) => replaced[member] = Some(own),
+                            None => factor[member] = stage.usual(),
                         }
                     }
                 }

@@ -13,8 +13,12 @@ use super::report::Culprit;
 use super::uneven;
 use super::verdict::{Kind, Named};
 use crate::certainty::Certainty;
+use crate::replay::lower_median;
 use crate::workers::Workers;
 use std::collections::BTreeSet;
+
+/// Minimum ratio of a rank's excess in a typical step to that of the typical rank, for a rank with more work of its own.
+const FAR: i64 = 2;
 
 /// Delays, and their saving in nanoseconds of all steps once the previous ones are removed.
 type Found = (Vec<Delay>, i64);
@@ -72,6 +76,8 @@ impl Measured<'_> {
                 let ranks = self.ranks_of(stage.members.iter().copied());
                 if stage.of_rank().is_some() {
                     of(Kind::Rank, ranks, stage.cause)
+                } else if stage.is_of_hosts() {
+                    Named { stage: Some(stage.stage), ..of(Kind::Rank, ranks, stage.cause) }
                 } else {
                     Named { stage: Some(stage.stage), ..of(Kind::Stage, ranks, stage.cause) }
                 }
@@ -127,8 +133,21 @@ impl Measured<'_> {
         })
     }
 
-    /// Tests whether a member exceeds its peers in most steps: by at least half of its largest excess in a step.
+    /// Tests whether a member exceeds its peers in most steps by at least half of its largest excess in a step, and the typical rank far
+    /// less: where loads move, every rank has more work than its peers somewhere in each step.
     fn recurs(&self, member: usize) -> bool {
+        let own = self.excess_by_step(member);
+        let most = own.iter().copied().max().unwrap_or(0);
+        let is_steady = 2 * own.iter().filter(|&&excess| 2 * excess >= most).count() > own.len();
+        let typical = |member: usize| lower_median(&mut self.excess_by_step(member)).unwrap_or(0);
+        let others = (0..self.job.members.len()).filter(|&other| other != member);
+        is_steady
+            && typical(member)
+                > FAR * lower_median(&mut others.map(typical).collect::<Vec<i64>>()).unwrap_or(0)
+    }
+
+    /// Excess of a member over its peers by step, in nanoseconds.
+    fn excess_by_step(&self, member: usize) -> Vec<i64> {
         let steps = &self.opened.steps;
         let mut excess = vec![0_i64; steps.len()];
         for stretch in self.stretches.lists.get(member).into_iter().flatten() {
@@ -137,8 +156,7 @@ impl Measured<'_> {
                 *sum += (stretch.own - stretch.usual).max(0);
             }
         }
-        let most = excess.iter().copied().max().unwrap_or(0);
-        2 * excess.iter().filter(|&&excess| 2 * excess >= most).count() > steps.len()
+        excess
     }
 
     fn ranks_of(&self, members: impl IntoIterator<Item = usize>) -> Vec<u32> {

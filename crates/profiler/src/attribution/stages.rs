@@ -37,8 +37,8 @@ pub(super) struct SlowStage {
     pub peers: i64,
     /// Cause. For a slow chip, the times are those of the kernels that all stages have; for a slow host, idle times until launches.
     pub cause: &'static str,
-    /// For a slow host: own time of each event with the idle times of the other stages, in nanoseconds.
-    pub own: Vec<i64>,
+    /// For a slow host: by member, own time of each event with the idle times of the other stages, in nanoseconds.
+    pub own: Vec<Vec<i64>>,
 }
 
 impl SlowStage {
@@ -49,12 +49,18 @@ impl SlowStage {
 
     /// Cause if it lies in the stage's only rank, and not in its work.
     pub(super) fn of_rank(&self) -> Option<CauseClass> {
-        [CauseClass::SlowChip, CauseClass::SlowHost].into_iter().find(|class| class.name() == self.cause)
+        let classes = [CauseClass::SlowChip, CauseClass::SlowHost];
+        classes.into_iter().find(|class| self.members.len() == 1 && class.name() == self.cause)
+    }
+
+    /// Tests whether its hosts are the cause.
+    pub(super) fn is_of_hosts(&self) -> bool {
+        self.cause == CauseClass::SlowHost.name()
     }
 
     /// Its time per step relative to the others, for `steps` steps.
     pub(super) fn evidence(&self, steps: f64) -> Evidence {
-        let is_host = self.of_rank() == Some(CauseClass::SlowHost);
+        let is_host = self.is_of_hosts();
         Evidence {
             name: if is_host {
                 "idle until the host launches, in the median step"
@@ -94,7 +100,7 @@ pub(super) fn slow_stages(
             slow[at].cause = EITHER;
         }
     }
-    let hosts = lone_slow_hosts(stages, chains, occupancies, windows);
+    let hosts = slow_hosts(stages, chains, occupancies, windows);
     slow.extend(
         hosts.into_iter().filter(|host| !slow.iter().any(|one| one.stage == host.stage)).collect::<Vec<_>>(),
     );
@@ -108,27 +114,40 @@ pub(super) fn near(slow: &[SlowStage], stages: &[Stage]) -> Vec<SlowStage> {
     near
 }
 
-/// Stages of one rank with a slow host, if every stage has one rank.
-fn lone_slow_hosts(
+/// Stages whose ranks all wait for their hosts far longer than those of the other stages, such as a first stage that loads data.
+fn slow_hosts(
     stages: &[Stage],
     chains: &Chains,
     occupancies: &[Occupancy],
     windows: &Windows,
 ) -> Vec<SlowStage> {
-    if stages.iter().any(|stage| stage.members.len() != 1) || occupancies.iter().any(|on| on.host_alone) {
+    if occupancies.iter().any(|on| on.host_alone) {
         return Vec::new();
     }
-    let own: Vec<OwnTime> = (stages.iter().map(|stage| stage.members[0]))
-        .map(|member| OwnTime::of(&chains.events[member], &occupancies[member], &windows.steps))
-        .collect();
+    let of = |&member: &usize| OwnTime::of(&chains.events[member], &occupancies[member], &windows.steps);
+    // Of the ranks of a stage, at least half have this time.
+    let typical = |stage: &Stage| {
+        let mut own: Vec<OwnTime> = stage.members.iter().map(of).collect();
+        own.sort_unstable_by_key(|one| one.host);
+        own.get(own.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+    };
+    let own: Vec<OwnTime> = stages.iter().map(typical).collect();
     let found = |(at, stage): (usize, &Stage)| {
         let others: Vec<OwnTime> =
             own.iter().enumerate().filter(|other| other.0 != at).map(|other| *other.1).collect();
-        let (compute, peers) = (own[at].host, lone_hosts::usual(own[at], &others)?);
-        let (member, cause) = (stage.members[0], CauseClass::SlowHost.name());
+        let is_alone = stage.members.len() == 1;
+        let (compute, peers) = (own[at].host, lone_hosts::usual(own[at], &others, is_alone)?);
         let kept = peers as f64 / compute.max(1) as f64;
-        let own = lone_hosts::with_share(&chains.events[member], &occupancies[member], kept);
-        Some(SlowStage { stage: stage.number, members: vec![member], compute, peers, cause, own })
+        let like_others =
+            |&member: &usize| lone_hosts::with_share(&chains.events[member], &occupancies[member], kept);
+        Some(SlowStage {
+            stage: stage.number,
+            members: stage.members.clone(),
+            compute,
+            peers,
+            cause: CauseClass::SlowHost.name(),
+            own: stage.members.iter().map(like_others).collect(),
+        })
     };
     stages.iter().enumerate().filter_map(found).collect()
 }

@@ -157,6 +157,11 @@ mod tests {
             ),
             (Python, "torch/utils/data/dataloader.py(630): __next__", Some(Cause::DataLoading)),
             (Python, "torch/_inductor/compile_fx.py(1350): compile_fx_inner", Some(Cause::Compilation)),
+            (Runtime, "hipGraphInstantiateWithFlags", Some(Cause::Compilation)),
+            (Runtime, "cudaGraphExecDestroy", Some(Cause::Compilation)),
+            (Runtime, "cudaGraphLaunch", None),
+            (Python, "torch/_inductor/cudagraph_trees.py(1012): _record", Some(Cause::Compilation)),
+            (Python, "torch/_inductor/cudagraph_trees.py(880): run", None),
             // Functions that run compiled code or read its launch data do not compile.
             (Python, "torch/_inductor/compile_fx.py(1767): run", None),
             (Python, "triton/compiler/compiler.py(465): __getattribute__", None),

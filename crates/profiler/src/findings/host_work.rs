@@ -3,7 +3,7 @@
 //! Responsible for: the outermost operator above the frames of an idle interval, and the remedy that it allows. Operators that move no data or
 //! usually take far less time are bystanders: their findings state that the cause is unknown.
 
-use super::idle::served;
+use super::idle::{is_compiled, served};
 use super::{Context, launching, short, time};
 use crate::NameId;
 use crate::causes::{Cause, CauseUse, Key, Stacks, Usual, key};
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
             Remedy::First
         } else if operator.is_some_and(is_view) || self.stalled(frame).is_some() {
             Remedy::Unknown
-        } else if any(&["torchinductor", "CompiledFxGraph", "Torch-Compiled Region"]) {
+        } else if self.stacks.any(frame, is_compiled) {
             Remedy::Compiled
         } else if operator.is_some_and(|name| self.launching.contains(name)) || self.launching.contains(name)
         {

@@ -389,7 +389,7 @@ fn mostly(rows: &[&CauseRow], fits: impl Fn(&str) -> bool) -> bool {
 }
 
 /// Tests whether a frame belongs to a region of `torch.compile`.
-fn is_compiled(name: &str) -> bool {
+pub(super) fn is_compiled(name: &str) -> bool {
     ["Torch-Compiled Region", "CompiledFxGraph", "torchinductor", "CompiledFunction"]
         .iter()
         .any(|word| name.contains(word))

@@ -12,6 +12,27 @@ use railwright_spec::human;
 
 pub(super) struct SlowChip;
 
+/// Ranks whose kernels are slower than those of the others, with the factor. Excludes ranks with more work.
+pub(super) fn slow_chips(context: &Context<'_>) -> Vec<(u32, f64)> {
+    // More work takes longer on any chip, and the verdict has compared the other kernels.
+    let has_work = |report: &StragglerReport| report.culprits.iter().any(|one| one.work().is_some());
+    if context.stragglers.is_some_and(has_work) {
+        return Vec::new();
+    }
+    // A stage with more work, or an expert with more tokens, is no slow chip.
+    let has_more_work = |rank: u32| {
+        context.stragglers.is_some_and(|report| {
+            let more =
+                |named: &&Named| named.kind == Kind::Stage || named.cause == CauseClass::MoreWork.name();
+            report.culprits.iter().filter(more).any(|named| named.ranks.contains(&rank))
+                || report.slow_stages.iter().any(|stage| stage.contains(&rank))
+        })
+    };
+    let mut slow = context.waterfall.slower_chips.clone();
+    slow.retain(|&(rank, _)| !has_more_work(rank));
+    slow
+}
+
 impl Rule for SlowChip {
     fn id(&self) -> &'static str {
         "slow-chip"
@@ -30,22 +51,7 @@ impl Rule for SlowChip {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        // More work takes longer on any chip, and the verdict has compared the other kernels.
-        let has_work = |report: &StragglerReport| report.culprits.iter().any(|one| one.work().is_some());
-        if context.stragglers.is_some_and(has_work) {
-            return Vec::new();
-        }
-        // A stage with more work, or an expert with more tokens, is no slow chip.
-        let has_more_work = |rank: u32| {
-            context.stragglers.is_some_and(|report| {
-                let more =
-                    |named: &&Named| named.kind == Kind::Stage || named.cause == CauseClass::MoreWork.name();
-                report.culprits.iter().filter(more).any(|named| named.ranks.contains(&rank))
-                    || report.slow_stages.iter().any(|stage| stage.contains(&rank))
-            })
-        };
-        let mut slow = context.waterfall.slower_chips.clone();
-        slow.retain(|&(rank, _)| !has_more_work(rank));
+        let mut slow = slow_chips(context);
         let lost = |rank: &RankWaterfall| {
             let steps = (rank.steps.len() - rank.missing.len()).max(1);
             rank.total.get(Label::SlowerChip) as f64 / steps as f64

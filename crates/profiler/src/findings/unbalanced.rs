@@ -1,7 +1,8 @@
 //! Experts of different load.
 //!
-//! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels.
+//! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels, and slow chips: all of their kernels take longer.
 
+use super::slow_chip::slow_chips;
 use super::{Context, Rule, percent, time};
 use crate::kernels::is_grouped;
 use crate::profile::{Explained, Finding, Subject};
@@ -46,7 +47,9 @@ impl Rule for UnbalancedExperts {
         }
         let mean = loads.iter().map(|l| l.0).sum::<f64>() / loads.len() as f64;
         loads.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let (most, rank) = loads[0];
+        let slow = slow_chips(context);
+        loads.retain(|load| !slow.iter().any(|chip| chip.0 == load.1));
+        let Some(&(most, rank)) = loads.first() else { return Vec::new() };
         if most < 1.1 * mean || context.share(most - mean) < 0.01 {
             return Vec::new();
         }

@@ -187,7 +187,7 @@ fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
     let starts: Vec<i64> = order.iter().map(|&at| found[at].start).collect();
     let mut spans: Vec<Option<(i64, i64)>> = vec![None; found.len()];
     for (row, launch) in trace.gpu.iter().zip(launched) {
-        let communicates = row.collective.is_some() || cuts::is_message_kernel(trace.names.get(row.name));
+        let communicates = row.collective.is_some() || cuts::is_message(trace, &row);
         if row.kind != GpuKind::Kernel || launch == NONE || communicates {
             continue;
         }

@@ -3,7 +3,7 @@
 //! Responsible for: the ranks, stages and links that the straggler report of the same job names, as verdicts of the pipeline report, so that
 //! both reports name the same causes. Excludes stalls, messages and micro-batches, which the pipeline report prices itself.
 
-use super::verdict::{Verdict, percent, time};
+use super::verdict::{LAST_STAGE, Verdict, percent, time};
 use super::{Certainty, PipelinePage, Question, from_job};
 use crate::Job;
 use crate::attribution::{self, Kind, Named, StragglerReport, Work, joined_straggler_report};
@@ -102,7 +102,7 @@ fn of_named(page: &PipelinePage, named: &Named) -> Verdict {
         (Kind::Stage, Some(stage)) => {
             let is_last = page.stages.last().is_some_and(|last| last.stage == stage);
             let id = if is_last { "pipeline-last-stage" } else { "pipeline-slow-stage" };
-            let why = if is_last { " (the last stage: output layer and loss)" } else { "" };
+            let why = if is_last { LAST_STAGE } else { "" };
             (id, format!("stage {stage} computes longer than other stages{why}"))
         }
         (Kind::Stage, None) => {

@@ -25,6 +25,9 @@ pub struct Verdict {
     pub certainty: Certainty,
 }
 
+/// Reasons for a last stage that computes longer.
+pub(super) const LAST_STAGE: &str = " (the last stage: output layer and loss, or more layers)";
+
 /// Formats a time for a sentence.
 pub(super) fn time(nanoseconds: i64) -> String {
     human::seconds(Seconds::new(nanoseconds as f64 / 1e9))
@@ -216,7 +219,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     let last = page.stages.last().is_some_and(|s| s.stage == slowest.stage);
     // Kernels of the output layer would be on every replica.
     let is_usual = last && replica.is_none();
-    let why = if is_usual { " (the last stage: output layer and loss)" } else { "" };
+    let why = if is_usual { LAST_STAGE } else { "" };
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {

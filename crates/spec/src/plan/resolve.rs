@@ -77,7 +77,8 @@ impl PlanSpec {
         let micro_batch = self.micro_batch.unwrap_or(1);
         let unit = micro_batch.saturating_mul(data).max(1);
         let round = if virtual_stages > 1 { pipeline.max(1) } else { 1 };
-        let sequence_parallel = self.sequence_parallel.unwrap_or(tensor > 1);
+        let sequence_parallel =
+            self.sequence_parallel.unwrap_or(tensor > 1 && software.offers.sequence_parallel);
         let mut plan = Plan {
             tensor_parallel: tensor,
             sequence_parallel,

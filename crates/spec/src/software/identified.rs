@@ -126,13 +126,44 @@ mod tests {
     fn own_code_that_is_compiled_is_of_torchtitans_style() {
         assert_eq!(id("own code", "PyTorch 2.9.1, torch.compile", "Hopper"), "torchtitan-2026-compile");
         assert_eq!(id("own code", "no torch.compile", "Hopper"), "megatron-core-2024");
+        // torch.compile of 2023 left more to separate kernels.
+        let plain = "flash-attention-2023+gathered-loss+plain-activation+plain-loss+plain-norm";
+        assert_eq!(id("PyTorch 2.9.1, own code", "torch.compile", "Ampere"), "torchtitan-2026-compile");
+        assert_eq!(id("own code (PyTorch 2.0 compile)", "torch.compile", "Ampere"), plain);
+        assert_eq!(id("own code", "torch.compile", "Ampere"), "torchtitan-2026-compile");
+    }
+
+    /// Without this, graphs of the router alone were graphs of all kernels.
+    #[test]
+    fn a_list_of_scopes_is_partial_graphs() {
+        let of = |notes| id("Megatron-Bridge (NeMo 25.11)", notes, "Blackwell");
+        assert_eq!(
+            of("CUDA graphs moe_router, moe_preprocess scopes"),
+            "megatron-core-2025+partial-cuda-graphs"
+        );
+        assert_eq!(of("CUDA graphs attn, moe_router scopes"), "megatron-core-2025+partial-cuda-graphs");
+        assert_eq!(of("CUDA graphs"), "megatron-core-2025+cuda-graphs");
+    }
+
+    #[test]
+    fn a_named_dispatcher_replaces_that_of_the_generation() {
+        let of = |notes| identify("Megatron-Bridge (NeMo 26.04 container)", notes, "Blackwell Ultra");
+        let fused = |notes| of(notes).expect("a stack").software.fused_expert_dispatch;
+        assert!(fused("") && fused("DeepEP") && !fused("alltoall dispatcher (NCCL)"));
+    }
+
+    #[test]
+    fn layers_written_by_hand_are_plain() {
+        let stack = id("torchtitan (FSDP2)", "hand-written RMSNorm, RoPE and SwiGLU", "Hopper");
+        assert_eq!(stack, "torchtitan-2024-eager+plain-activation+plain-norm");
     }
 
     #[test]
     fn a_dispatcher_that_reads_token_counts_on_the_host_has_no_graphs() {
         let of = |notes| id("Megatron-Bridge (NeMo 26.06 container)", notes, "Blackwell Ultra");
-        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+no-cuda-graphs");
-        assert_eq!(of("alltoall dispatcher with CUDA graphs"), "megatron-core-2026-06+cuda-graphs");
+        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+alltoall-dispatch+no-cuda-graphs");
+        let with_graphs = "megatron-core-2026-06+alltoall-dispatch+cuda-graphs";
+        assert_eq!(of("alltoall dispatcher with CUDA graphs"), with_graphs);
         assert_eq!(of("HybridEP dispatcher"), "megatron-core-2026-06+fused-dispatch");
     }
 

@@ -209,7 +209,7 @@ pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
         let knob = rate("cluster.power", "power limit", human::watts(power), Turn::Power);
         list.push(Knob { is_time_scale: false, ..knob });
     }
-    let launch = format!("{} us a kernel", software.host_us_per_kernel);
+    let launch = format!("{} us a kernel", software.launch_us(plan.tensor_parallel));
     let host = |id: &str, title: &str, now: String, turn| Knob {
         kind: Kind::Host,
         ..hardware(id, title, now, false, turn)

@@ -237,7 +237,7 @@ fn host(
             ),
             given("kernels forward", forward.launches / runs, "operators of a micro-batch on the stage"),
             given("kernels backward", (input.launches + weight.launches) / runs, "the same"),
-            measure("host_per_kernel", software.host_us_per_kernel * 1e-6, "s", &name),
+            measure("host_per_kernel", software.launch_us(costing.plan.tensor_parallel) * 1e-6, "s", &name),
             measure("per_micro_batch", software.host_us_per_micro_batch * 1e-6, "s", &name),
         ],
         "the slower of device and host determines a pass, with a smooth transition",

@@ -103,7 +103,7 @@ impl<'a> InSteps<'a> {
                     transfer: typical(&|part| part.link.transfer),
                     count: 1.0,
                 };
-                let mut group = found.group(&link, typical(&|part| part.usual), operation, bytes);
+                let mut group = found.group(&link, &[link.id], typical(&|part| part.usual), operation, bytes);
                 group.steps = parts.iter().map(|part| number(windows, part.step)).collect();
                 (id, group)
             };

@@ -15,11 +15,22 @@ const OF_NETWORK: f64 = 2.0;
 /// Minimum share of the steps of an excess that excludes the verdict "no straggler".
 const NOTABLE: f64 = 0.02;
 
+/// What long messages are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::attribution) enum Reference {
+    /// Messages of the same size at other boundaries.
+    Boundaries,
+    /// The network at full rate, without another boundary that crosses it.
+    FullRate,
+}
+
 /// A boundary with long messages: a slow link, or one of another kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::attribution) struct Apart {
     pub(super) label: String,
-    /// Ratio to the usual message of the same size.
+    /// Its reference.
+    pub(super) reference: Reference,
+    /// Ratio to the reference.
     pub(super) factor: f64,
     /// Time beyond the usual messages, in nanoseconds of all steps.
     pub(super) excess: f64,
@@ -29,10 +40,13 @@ impl Apart {
     /// Reason against the verdict "no straggler" in steps of `base` nanoseconds altogether.
     pub(in crate::attribution) fn doubt(&self, base: i64) -> Option<String> {
         (self.excess > NOTABLE * base as f64).then(|| {
-            format!(
-                "{} take {:.1} times as long as messages of the same size at other stage boundaries: a slow link, or a link between nodes",
-                self.label, self.factor
-            )
+            let reason = match self.reference {
+                Reference::Boundaries => {
+                    "as messages of the same size at other stage boundaries: a slow link, or a link between nodes"
+                }
+                Reference::FullRate => "as at the network's full rate: a slow link, or a slower network",
+            };
+            format!("{} take {:.1} times as long {reason}", self.label, self.factor)
         })
     }
 }
@@ -65,7 +79,18 @@ impl Placement {
         if self.has_hosts {
             return false;
         }
-        let rate = self.accelerator.as_ref().and_then(|accelerator| accelerator.network_bandwidth);
-        rate.is_none_or(|rate| transfer * 1e-9 <= OF_NETWORK * bytes as f64 / rate.get())
+        self.at_full_rate(bytes).is_none_or(|time| transfer <= OF_NETWORK * time)
+    }
+
+    /// Time of a message over the network at full rate, in nanoseconds; `None` without a known rate.
+    pub(super) fn at_full_rate(&self, bytes: u64) -> Option<f64> {
+        let rate = self.accelerator.as_ref()?.network_bandwidth?;
+        Some(bytes as f64 / rate.get() * 1e9)
+    }
+
+    /// Time of a message at full rate if this one is far longer, over a link whose ends are known to be on two nodes.
+    pub(super) fn exceeds_network(&self, link: Option<LinkKind>, transfer: f64, bytes: u64) -> Option<f64> {
+        let time = self.at_full_rate(bytes).filter(|_| self.has_hosts && link == Some(LinkKind::Network))?;
+        (transfer > OF_NETWORK * time).then_some(time)
     }
 }

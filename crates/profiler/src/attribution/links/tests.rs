@@ -85,36 +85,37 @@ fn messages_are_compared_with_those_of_other_replicas() {
 
 const STAGES: u32 = 4;
 
-/// One pipeline without replicas: its messages of 4 MiB take 0.2 ms, and `slow` times as long between stages 1 and 2.
-fn pipeline(slow: i64, device: Option<&str>) -> Job {
-    let traces = (0..STAGES).map(|rank| {
+/// Pipelines of equal stages: messages of 4 MiB take 0.2 ms, and `slow` times as long between stages 1 and 2.
+fn pipeline(slow: i64, device: Option<&str>, replicas: u32) -> Job {
+    let traces = (0..STAGES * replicas).map(|rank| {
+        let (stage, replica) = (rank / replicas, rank % replicas);
         let mut trace = RankTrace::default();
         trace.identity.rank = Some(rank);
-        trace.identity.world_size = Some(STAGES);
+        trace.identity.world_size = Some(STAGES * replicas);
         trace
             .identity
             .devices
             .extend(device.map(|name| Device { name: name.to_owned(), ..Device::default() }));
         trace.groups = vec![RankGroup {
-            name: "1".to_owned(),
+            name: (replica + 1).to_string(),
             description: Some("PIPELINE_MODEL_PARALLEL_GROUP".to_owned()),
             size: Some(STAGES),
-            ranks: Some((0..STAGES).collect()),
+            ranks: Some((0..STAGES).map(|stage| stage * replicas + replica).collect()),
         }];
         let name = trace.names.intern("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");
         for message in 0..12 {
             // Every stage receives from the previous one, then sends to the next one.
             for (peer, kind, label) in [
-                (rank.checked_sub(1), CollectiveKind::Receive, "recv"),
-                (Some(rank + 1).filter(|&next| next < STAGES), CollectiveKind::Send, "send"),
+                (stage.checked_sub(1), CollectiveKind::Receive, "recv"),
+                (Some(stage + 1).filter(|&next| next < STAGES), CollectiveKind::Send, "send"),
             ] {
                 let Some(peer) = peer else { continue };
-                let boundary = i64::from(rank.min(peer));
+                let boundary = i64::from(stage.min(peer));
                 let start = 1_000_000 + message * 20_000_000 + boundary * 5_000_000;
                 let transfer = if boundary == 1 { slow * TRANSFER } else { TRANSFER };
                 trace.gpu.push(GpuActivity {
                     start,
-                    end: start + transfer + i64::from(rank) * 100,
+                    end: start + transfer + i64::from(stage) * 100,
                     name,
                     kind: GpuKind::Kernel,
                     stream: 30 + peer,
@@ -130,7 +131,7 @@ fn pipeline(slow: i64, device: Option<&str>) -> Job {
                     element_bytes: Some(2),
                     group: Some(0),
                     sequence: None,
-                    peer: Some(peer),
+                    peer: Some(peer * replicas + replica),
                 });
             }
         }
@@ -142,17 +143,30 @@ fn pipeline(slow: i64, device: Option<&str>) -> Job {
 #[test]
 fn boundaries_of_one_pipeline_are_compared_with_each_other_and_with_the_link() {
     let h100 = Some("NVIDIA H100 80GB HBM3");
-    assert_eq!(found(pipeline(1, h100)), (Vec::new(), Vec::new(), Vec::new()));
-    let (groups, links, apart) = found(pipeline(10, h100));
+    assert_eq!(found(pipeline(1, h100, 1)), (Vec::new(), Vec::new(), Vec::new()));
+    let (groups, links, apart) = found(pipeline(10, h100, 1));
     let [(_, group)] = groups.as_slice() else { panic!("{groups:?}") };
     assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 1 and 2", "1,2"));
     assert!((links[0].usual() - 0.1).abs() < 0.01 && apart.is_empty(), "{links:?}");
 }
 
+/// Without this, a switch that slows all messages between two stages was no straggler: replicas are equally late.
+#[test]
+fn a_boundary_that_is_slow_in_all_replicas_is_one_link() {
+    let h100 = Some("NVIDIA H100 80GB HBM3");
+    assert_eq!(found(pipeline(1, h100, 3)), (Vec::new(), Vec::new(), Vec::new()));
+    let (groups, links, apart) = found(pipeline(10, h100, 3));
+    let [(_, group)] = groups.as_slice() else { panic!("{groups:?}") };
+    assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 1 and 2", "3-8"));
+    let [link] = links.as_slice() else { panic!("{links:?}") };
+    assert_eq!(link.communicators.len(), 3);
+    assert!((link.usual() - 0.1).abs() < 0.01 && apart.is_empty(), "{links:?}");
+}
+
 /// 4 MiB take 2 ms: far longer than over the network of an H100, but an unknown network may be that slow.
 #[test]
 fn a_boundary_of_an_unknown_link_is_a_doubt() {
-    let (groups, links, apart) = found(pipeline(10, None));
+    let (groups, links, apart) = found(pipeline(10, None, 1));
     assert!(groups.is_empty() && links.is_empty(), "{groups:?}");
     let [apart] = apart.as_slice() else { panic!("{apart:?}") };
     let base = 12 * 20_000_000;

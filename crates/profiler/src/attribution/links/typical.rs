@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the comparison of links with one size of message. Excludes the collection of transfers and their steps.
 
-use super::placement::Apart;
+use super::placement::{Apart, Reference};
 use crate::communication::Operation;
 use crate::matching::Matching;
 use railwright_spec::{lower_median, median};
@@ -62,9 +62,10 @@ impl Typical {
         self.transfer > slower * usual + 2_000.0
     }
 
-    pub(super) fn apart(&self, usual: f64) -> Apart {
+    pub(super) fn apart(&self, usual: f64, reference: Reference) -> Apart {
         Apart {
             label: self.label.clone(),
+            reference,
             factor: self.transfer / usual.max(1.0),
             excess: (self.transfer - usual) * self.count,
         }
@@ -72,8 +73,8 @@ impl Typical {
 }
 
 /// Usual transfer of links with one size, and the minimum ratio of a slow one.
-pub(super) fn usual(links: &[Typical]) -> (f64, f64) {
-    let mut times: Vec<f64> = links.iter().map(|link| link.transfer).collect();
+pub(super) fn usual<'a>(links: impl IntoIterator<Item = &'a Typical>) -> (f64, f64) {
+    let mut times: Vec<f64> = links.into_iter().map(|link| link.transfer).collect();
     match times.as_slice() {
         [one, other] => (one.min(*other), THAN_ONE),
         // The lower median of an even number: two slow groups of four do not make each other normal.
@@ -93,19 +94,22 @@ impl Found<'_> {
         let sum = self.sums.entry(link.id).or_insert((0.0, 0.0));
         sum.0 += link.transfer * link.count;
         sum.1 += usual * link.count;
-        let group = self.group(link, usual, operation, bytes);
+        let group = self.group(link, &[link.id], usual, operation, bytes);
         self.slow.push((link.id, group));
     }
 
     pub(super) fn group(
         &self,
         link: &Typical,
+        ids: &[u32],
         usual: f64,
         operation: Option<Operation>,
         bytes: u64,
     ) -> SlowGroup {
-        let members = &self.matching.communicators[link.id as usize].members;
-        let ranks = members.iter().map(|m| m.rank).collect::<Vec<_>>();
+        let members = ids.iter().flat_map(|&id| &self.matching.communicators[id as usize].members);
+        let mut ranks = members.map(|m| m.rank).collect::<Vec<_>>();
+        ranks.sort_unstable();
+        ranks.dedup();
         SlowGroup {
             label: link.label.clone(),
             ranks: crate::groups::RankSet::new(&ranks).to_string(),

@@ -56,9 +56,13 @@ impl Free {
     }
 }
 
-/// Tests whether a kernel carries messages.
-pub(super) fn is_message_kernel(name: &str) -> bool {
-    name.contains("SendRecv")
+/// Tests whether a kernel carries messages between two ranks. NCCL's all-to-all has a kernel of the same name: the recorded call decides.
+pub(super) fn is_message(trace: &RankTrace, row: &GpuActivity) -> bool {
+    let call = row.collective.and_then(|at| trace.collectives.get(at as usize));
+    let of_two = |kind| matches!(kind, CollectiveKind::Send | CollectiveKind::Receive);
+    row.kind == GpuKind::Kernel
+        && trace.names.get(row.name).contains("SendRecv")
+        && call.and_then(|call| call.kind).is_none_or(of_two)
 }
 
 /// Passes that names do not provide: backward passes if only forward passes are named, the reverse, or both.
@@ -140,9 +144,7 @@ fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
     let called = |launch: u32| {
         (launch != NONE).then(|| trace.host.get(launch as usize)).flatten().map(|call| call.start)
     };
-    let is_message =
-        |row: &GpuActivity| row.kind == GpuKind::Kernel && is_message_kernel(trace.names.get(row.name));
-    let mut messages = trace.gpu.iter().zip(&launched).filter(|(row, _)| is_message(row));
+    let mut messages = trace.gpu.iter().zip(&launched).filter(|(row, _)| is_message(trace, row));
     let by_launch = messages.all(|(_, launch)| called(*launch).is_some());
     // Work without a launch follows the previous work on its stream.
     let mut streams: IndexMap<u32, i64, FxBuildHasher> = IndexMap::default();
@@ -156,7 +158,7 @@ fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
         let at = if by_launch { *before } else { row.start };
         marks.push((
             at,
-            if is_message(&row) {
+            if is_message(trace, &row) {
                 let called = row.collective.and_then(|at| trace.collectives.get(at as usize));
                 let sends = called.is_some_and(|called| called.kind == Some(CollectiveKind::Send));
                 Mark::Cut((!sends).then_some(row.end))
