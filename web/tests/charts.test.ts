@@ -1,5 +1,6 @@
 // Layouts and numbers of charts.
 import { describe, expect, it } from 'vitest'
+import { band } from '../src/charts/area'
 import { captioned, csvHead, csvText } from '../src/charts/export'
 import * as format from '../src/charts/format'
 import { ticks } from '../src/charts/scale'
@@ -106,4 +107,17 @@ describe('a saved chart', () => {
   })
 
   it('names itself above a CSV', () => expect(csvHead(caption)).toBe('# Memory & time: GiB\n# model a (Railwright, 2026-01-01)\n'))
+})
+
+describe('band', () => {
+  const at = (value: number) => value * 10
+  it('is one line for neighbours of the same height', () => {
+    expect(band([0, 0, 0, 0], [2, 2, 2, 3], at, at)).toBe('M0 20H30V30H40V0H0Z')
+  })
+
+  it('follows the floor backwards', () => {
+    expect(band([1, 2, 2], [3, 3, 3], at, at)).toBe('M0 30H30V20H10V10H0Z')
+  })
+
+  it('is empty without samples', () => expect(band([], [], at, at)).toBe(''))
 })

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks'
 import { start } from '../api/start'
 import type { Report } from '../api/report'
 import { inUse } from '../api/used'
-import { location } from '../state/location'
+import { location, settle } from '../state/location'
 import { toast } from '../state/toasts'
 import { views } from '../views/registry'
 import { subject } from '../charts/source'
@@ -24,6 +24,7 @@ async function save(title: string, notes: string): Promise<void> {
   const response = await fetch('./report.html')
   if (!response.ok) throw new Error(texts.theServerAnswered(response.status))
   const { railwright } = await start()
+  settle()
   const text = written(await response.text(), {
     railwright,
     title,
