@@ -4,8 +4,8 @@ import type { Part } from './part'
 // charts.tsx
 export const marginalEfficiency = 'marginal efficiency'
 export const costPerDaySaved = 'cost per day saved'
-export const lowMarginalEfficiency2 = 'low marginal efficiency'
-export const lowMarginalEfficiency = (choice: Part) => `${choice}, low marginal efficiency`
+export const largestEfficient2 = 'largest efficient size'
+export const largestEfficient = (choice: Part) => `${choice}, largest efficient size`
 export const gpus = 'GPUs'
 export const gpusOf = (devices: Part, name: Part) => `${devices} GPUs of ${name}`
 export const days2 = 'Days'

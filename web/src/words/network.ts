@@ -126,10 +126,10 @@ export const priceOfSwitchPortsOver = 'price of switch ports over the catalogueâ
 export const saved = 'saved (%)'
 export const today = 'today'
 export const portPrices = 'port prices'
-export const withPortsAt = 'With ports at'
-export const ofTodaysPrices = 'of current prices,'
+export const notDrawn = (designs: Part) => `Not drawn, at more than twice the price throughout: ${designs}.`
+export const breakEvenAt = (factor: Part, ports: Part, transceivers: Part, several: boolean) =>
+  `At ${factor} current port prices, ${transceivers} costs the same as ${several ? 'each of ' : ''}${ports}; it is cheaper below.`
 export const and = 'and'
-export const costTheSameMoreExpensive = 'cost the same. More expensive ports favour'
 export const theOrderOfTheseDesigns = 'Port prices do not affect the order of these designs.'
 export const bySize = 'By size'
 export const dollarsOfNetworkForEach = 'network cost per device in dollars, including NICs'

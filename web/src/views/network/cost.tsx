@@ -160,10 +160,31 @@ function Shares({ answer }: { answer: CostAnswer }) {
   )
 }
 
+/** Saving below which a design is not drawn with the others: more than twice the price. */
+const FAR = -1
+
+/** Break-even prices, with designs that cost the same in one line. */
+function breakEvens(answer: CostAnswer): { ratio: number; transceivers: string; ports: string[] }[] {
+  const found: { ratio: number; transceivers: string; ports: string[] }[] = []
+  for (const one of answer.break_even_by_port_price) {
+    const [ports, transceivers] = [kindOf(one.expensive_ports).title, kindOf(one.expensive_transceivers).title]
+    const same = found.find((other) => other.ratio === one.ratio && other.transceivers === transceivers)
+    if (same) same.ports.push(ports)
+    else found.push({ ratio: one.ratio, transceivers, ports: [ports] })
+  }
+  return found
+}
+
 function BreakEven({ answer }: { answer: CostAnswer }) {
   const rows = answer.saving_by_port_price
   const against = kindOf(answer.names[0] ?? '').title
   if (rows.length === 0 || answer.names.length < 2) return null
+  const others = answer.names.slice(1).map((name, index) => ({ name, index }))
+  // A design of several times the price would hide the differences of the others.
+  const isFar = (index: number) => rows.every((row) => (row.savings[index] ?? 0) < FAR)
+  const far = others.filter(({ index }) => isFar(index))
+  const near = others.filter(({ index }) => !isFar(index))
+  const drawn = near.length > 0 ? near : others
   const factor = (value: number) => (value === 1 ? 'today' : `${Number(value.toPrecision(3))}×`)
   return (
     <ChartFrame
@@ -180,7 +201,7 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
             x={{ title: texts.priceOfSwitchPortsOver, format: factor, log: true, ticks: rows.map((row) => row.ratio) }}
             y={{ title: texts.saved, format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
             marks={[{ x: 1, label: texts.today }]}
-            series={answer.names.slice(1).map((name, index) => ({
+            series={drawn.map(({ name, index }) => ({
               id: name,
               label: kindOf(name).title,
               colour: kindOf(name).colour,
@@ -199,10 +220,10 @@ function BreakEven({ answer }: { answer: CostAnswer }) {
             }))}
           />
           <ul class="remarks">
-            {answer.break_even_by_port_price.map((one) => (
-              <li key={`${one.expensive_ports} ${one.expensive_transceivers}`}>
-                {texts.withPortsAt} {Number(one.ratio.toPrecision(3))} {texts.ofTodaysPrices} {one.expensive_ports} {texts.and}{' '}
-                {one.expensive_transceivers} {texts.costTheSameMoreExpensive} {one.expensive_ports}.
+            {near.length > 0 && far.length > 0 && <li>{texts.notDrawn(far.map(({ name }) => kindOf(name).title).join(', '))}</li>}
+            {breakEvens(answer).map((one) => (
+              <li key={`${one.ratio} ${one.transceivers}`}>
+                {texts.breakEvenAt(`${Number(one.ratio.toPrecision(3))}×`, one.ports.join(', '), one.transceivers, one.ports.length > 1)}
               </li>
             ))}
             {answer.break_even_by_port_price.length === 0 && <li>{texts.theOrderOfTheseDesigns}</li>}
