@@ -11,9 +11,7 @@ const SIZES = (process.env.RAILWRIGHT_RANKS ?? '64,512').split(',').map(Number)
 const USABLE_MS = Number(process.env.RAILWRIGHT_RANKS_MS ?? 30_000)
 
 /** It measures times. */
-export const alone = true
-
-export default async ({ browser, binary }) => {
+export const alone = async ({ browser, binary }) => {
   for (const ranks of SIZES) {
     const folder = mkdtempSync(join(tmpdir(), 'railwright-ranks-'))
     let server
