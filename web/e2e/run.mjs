@@ -3,14 +3,18 @@
 // `export const serve = [...]` gives its server extra arguments; `export const alone = async ({ browser, url, binary }) => { ... }` is the part
 // that measures times: it runs first, with nothing beside it; the rest shares the machine.
 import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startBrowser, startServer } from './harness.mjs'
+import { repository, startBrowser, startServer } from './harness.mjs'
 
-const [binary, ...names] = process.argv.slice(2)
-if (!binary) {
+const [given, ...names] = process.argv.slice(2)
+if (!given) {
   console.error('usage: node web/e2e/run.mjs BINARY [NAME ...]')
   process.exit(2)
 }
+// Tests name files from the root of the repository.
+const binary = resolve(given)
+process.chdir(repository)
 const folder = new URL('./tests/', import.meta.url)
 const files = readdirSync(fileURLToPath(folder))
   .filter((name) => name.endsWith('.mjs') && (names.length === 0 || names.some((wanted) => name.includes(wanted))))

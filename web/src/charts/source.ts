@@ -6,7 +6,8 @@ import { views } from '../views/registry'
 import * as texts from '../words/charts'
 import { amount, count } from './format'
 
-const OF_FILES = ['t', 'l', 'h', 'y']
+/** Views whose subject is opened files, by their prefix. */
+export const OF_FILES: readonly string[] = ['t', 'l', 'h', 'y']
 
 /** `model llama-3.1-405b, cluster dgx-h100, gpus 1024 (Railwright, 2026-03-01)`. */
 export function sourceText(today: Date): string {

@@ -154,6 +154,7 @@ export const theDeviceItself = 'the device itself'
 export const failuresOf = (design: Part) => `Failures of ${design}`
 export const failuresPerMonth = 'Failures per month'
 export const stopTheJob2 = (interruptionsPerMonth: Part) => `${interruptionsPerMonth} stop the job`
+export const byPart = 'by part'
 export const lostPerMonth = 'Lost per month'
 export const gpuHours = 'GPU-hours'
 export const asIfGpusWereMissing = (meanLostDevices: Part) => `equivalent to ${meanLostDevices} lost GPUs`
