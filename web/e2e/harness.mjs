@@ -58,8 +58,10 @@ export async function openPage(browser, url, { fragment = '', size = 'desktop', 
   return {
     page,
     errors,
-    /** A picture of the window, or of the whole page. */
-    shot: (name, options = {}) => page.screenshot({ path: join(artifacts, `${name}.png`), ...options }),
+    /** A picture of the window, or of the whole page, for people to look at: none is taken where nobody does. */
+    shot: async (name, options = {}) => {
+      if (process.env.CI !== 'true') await page.screenshot({ path: join(artifacts, `${name}.png`), ...options })
+    },
     /** Violations of axe's rules, as lines; contrast that axe leaves undecided is decided by the colours in the page. */
     axe: async () => {
       if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)

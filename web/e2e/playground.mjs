@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { check, openPage, repository, startBrowser, startServer } from './harness.mjs'
 import { startStatic } from './static.mjs'
-import calculator from './tests/calculator.mjs'
+import calculator, { alone as sliders } from './tests/calculator.mjs'
 
 const [folder, binary, ...names] = process.argv.slice(2)
 if (!binary) {
@@ -110,6 +110,7 @@ async function answers() {
 /** The calculator's own test, without its pictures: sliders, refusals, scenarios, explanations, exports, dropped files. */
 async function calculates() {
   process.env.RAILWRIGHT_STEPS ??= 'opens,sliders,refusals,offers,verdicts,resets,scenarios,explanations,drops'
+  await sliders({ browser, url: site.url })
   await calculator({ browser, url: site.url, binary })
 }
 

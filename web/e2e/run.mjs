@@ -1,15 +1,20 @@
 // Runs the end-to-end tests: node web/e2e/run.mjs BINARY [NAME ...]; exit code 1 when one fails.
 // A test is a file in e2e/tests: `export default async ({ browser, url, binary }) => { ... }`, throwing when it fails;
-// `export const serve = [...]` gives its server extra arguments; `export const alone = true` runs it with nothing beside it.
+// `export const serve = [...]` gives its server extra arguments; `export const alone = async ({ browser, url, binary }) => { ... }` is the part
+// that measures times: it runs first, with nothing beside it; the rest shares the machine.
 import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startBrowser, startServer } from './harness.mjs'
+import { repository, startBrowser, startServer } from './harness.mjs'
 
-const [binary, ...names] = process.argv.slice(2)
-if (!binary) {
+const [given, ...names] = process.argv.slice(2)
+if (!given) {
   console.error('usage: node web/e2e/run.mjs BINARY [NAME ...]')
   process.exit(2)
 }
+// Tests name files from the root of the repository.
+const binary = resolve(given)
+process.chdir(repository)
 const folder = new URL('./tests/', import.meta.url)
 const files = readdirSync(fileURLToPath(folder))
   .filter((name) => name.endsWith('.mjs') && (names.length === 0 || names.some((wanted) => name.includes(wanted))))
@@ -18,7 +23,7 @@ const tests = await Promise.all(files.map(async (file) => ({ file, ...(await imp
 const failed = []
 
 async function run(browser, one) {
-  const { file, serve = [], default: test } = one
+  const { file, serve = [], test } = one
   const since = performance.now()
   let server
   try {
@@ -40,9 +45,13 @@ async function worker(queue) {
   await browser.close()
 }
 
-// A test that measures times has the machine to itself; of the others, two share it, since each mostly waits.
-await worker(tests.filter((test) => test.alone))
-const queue = tests.filter((test) => !test.alone)
+// What measures times has the machine to itself; of the rest, two share it, since each mostly waits. The longest start first.
+const LONG = ['every-view.mjs', 'calculator.mjs']
+await worker(tests.filter(({ alone }) => alone).map((one) => ({ ...one, test: one.alone, file: `${one.file}, measured` })))
+const queue = tests
+  .filter((one) => one.default)
+  .map((one) => ({ ...one, test: one.default }))
+  .sort((one, other) => Number(LONG.includes(other.file)) - Number(LONG.includes(one.file)))
 const ahead = failed.splice(0)
 await Promise.all([worker(queue), worker(queue)])
 // What fails beside another test may have waited too long on a busy machine: alone it must pass.

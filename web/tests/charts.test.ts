@@ -1,7 +1,10 @@
 // Layouts and numbers of charts.
 import { describe, expect, it } from 'vitest'
+import { band } from '../src/charts/area'
 import { captioned, csvHead, csvText } from '../src/charts/export'
 import * as format from '../src/charts/format'
+import { settingText } from '../src/charts/source'
+import { words } from '../src/views/traces/types'
 import { ticks } from '../src/charts/scale'
 import { squarify } from '../src/charts/treemap-layout'
 
@@ -106,4 +109,39 @@ describe('a saved chart', () => {
   })
 
   it('names itself above a CSV', () => expect(csvHead(caption)).toBe('# Memory & time: GiB\n# model a (Railwright, 2026-01-01)\n'))
+})
+
+describe('band', () => {
+  const at = (value: number) => value * 10
+  it('is one line for neighbours of the same height', () => {
+    expect(band([0, 0, 0, 0], [2, 2, 2, 3], at, at)).toBe('M0 20H30V30H40V0H0Z')
+  })
+
+  it('follows the floor backwards', () => {
+    expect(band([1, 2, 2], [3, 3, 3], at, at)).toBe('M0 30H30V20H10V10H0Z')
+  })
+
+  it('is empty without samples', () => expect(band([], [], at, at)).toBe(''))
+})
+
+describe('settingText', () => {
+  it('writes numbers with their unit or thousands', () => {
+    expect(settingText('tokens', '1000000000000')).toBe('tokens 1T')
+    expect(settingText('tokens', '15.6T')).toBe('tokens 15.6T')
+    expect(settingText('gpus', '16384')).toBe('gpus 16,384')
+  })
+
+  it('names switches', () => {
+    expect(settingText('uneven-stages', 'true')).toBe('uneven stages')
+    expect(settingText('sequence-parallel', 'false')).toBe('no sequence parallel')
+  })
+})
+
+describe('words of parts', () => {
+  it('are those of the field', () => {
+    expect(words('matrix products')).toBe('GEMMs')
+    expect(words('matrix_product')).toBe('GEMM')
+    expect(words('synchronisation')).toBe('synchronization')
+    expect(words('tensor_communication_waiting')).toBe('tensor communication, waiting')
+  })
 })

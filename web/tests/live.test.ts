@@ -60,6 +60,26 @@ describe('a question', () => {
     expect(asked[0]).toContain('r3')
   })
 
+  it('for details waits for the one that runs, and for no longer than a slow one may delay it', async () => {
+    const open: (() => void)[] = []
+    const asked: string[] = []
+    vi.stubGlobal('fetch', (_: string, { body }: { body: string }) => {
+      asked.push(body)
+      return new Promise((resolve) => open.push(() => resolve(json(200, { asked: 1 }))))
+    })
+    const followers = [1, 2, 3].map(() => new Follower<{ asked: number }>(10))
+    followers.forEach((one, at) => one.put('live-turn', { model: `t${at}` }))
+    expect(asked.length).toBe(1)
+    open[0]!()
+    await until(() => asked.length === 2)
+    expect(followers[0]!.state.value.answer).not.toBeNull()
+    // The second never answers: the third is sent after 250 ms.
+    await until(() => asked.length === 3)
+    open[2]!()
+    await until(() => followers[2]!.state.value.answer !== null)
+    followers[1]!.stop()
+  })
+
   it('that takes longer than a reply may wait goes on as a job', async () => {
     const asked: string[] = []
     vi.stubGlobal('fetch', async (path: string) => {

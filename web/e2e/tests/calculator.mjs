@@ -7,15 +7,18 @@ import { artifacts, check, openPage, pictures, repository } from '../harness.mjs
 const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batch=512&gpus=1024&pp=16&tokens=15.6T&tp=8&uneven-stages=true'
 const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
 
-/** It measures times. */
-export const alone = true
+/** RAILWRIGHT_STEPS=picks,drops runs these alone, without the pictures. */
+const wanted = () => process.env.RAILWRIGHT_STEPS?.split(',')
+
+/** What measures times. */
+export async function alone({ browser, url }) {
+  if (wanted()?.includes('sliders') ?? true) await sliders(browser, url)
+}
 
 export default async function ({ browser, url }) {
-  const steps = { opens, cards, sliders, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
-  // RAILWRIGHT_STEPS=picks,drops runs these alone, without the pictures.
-  const wanted = process.env.RAILWRIGHT_STEPS?.split(',')
-  for (const [name, step] of Object.entries(steps)) if (!wanted || wanted.includes(name)) await step(browser, url)
-  if (wanted) return
+  const steps = { opens, cards, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
+  for (const [name, step] of Object.entries(steps)) if (wanted()?.includes(name) ?? true) await step(browser, url)
+  if (wanted()) return
   const ready = async (view) => view.page.waitForSelector('.headline .value')
   await pictures({ browser, url, fragment: RUN, name: 'calculator', ready })
   await pictures({ browser, url, fragment: `${RUN}&b.tp=4&b.pp=16&b.recompute=full&b.on=1`, name: 'calculator-two', ready })

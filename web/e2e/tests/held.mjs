@@ -72,7 +72,7 @@ async function alive(browser, url, model, run) {
 async function schedule(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/pipeline?${RUNS['llama-3.1-70b']}` })
   const { page } = view
-  const chunks = page.getByLabel('Chunks per stage')
+  const chunks = page.getByLabel('Virtual stages')
   await page.waitForFunction(() => Number(document.querySelector('.pipeline-switches input[type=number]')?.value) > 1)
   const shown = await page
     .locator('.pipeline-switches select')

@@ -20,6 +20,9 @@ export default async ({ browser, url }) => {
   await page.goBack()
   await page.getByRole('button', { name: 'Open other files' }).click()
   await page.waitForSelector('text=Open a training log')
+  // The only served log does not open again by itself.
+  await view.settled()
+  check(await page.locator('text=Open a training log').isVisible(), 'the closed log opened again')
   // A log whose arguments nobody knows is still a log.
   const lines = Array.from(
     { length: 40 },

@@ -1,11 +1,10 @@
 // The shell: every view opens by click, key and link; Back works; keys overlay, theme, unknown views, first paint.
 import { check, openPage } from '../harness.mjs'
 
-/** It measures times. */
-export const alone = true
+/** What measures times. */
+export const alone = async ({ browser, url }) => firstPaint(browser, url)
 
 export default async function ({ browser, url }) {
-  await firstPaint(browser, url)
   await allViews(browser, url)
   const view = await openPage(browser, url)
   const { page } = view

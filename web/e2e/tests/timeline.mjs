@@ -8,15 +8,14 @@ const SMALL = `#/pipeline?${RUN}&global-batch=256`
 const LARGE = `#/pipeline?${RUN}&global-batch=20480&p.detail=operators`
 const HOST = '[data-testid=timeline]'
 
-/** It measures times. */
-export const alone = true
+/** What measures times. */
+export const alone = async ({ browser, url }) => frames(browser, url)
 
 export default async ({ browser, url }) => {
   await empty(browser, url)
   await steered(browser, url)
   await layers(browser, url)
   await files(browser, url)
-  await frames(browser, url)
   await pictures({ browser, url, fragment: SMALL, name: 'pipeline', ready: ({ page }) => page.waitForSelector(HOST, { timeout: 30_000 }) })
 }
 

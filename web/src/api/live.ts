@@ -4,6 +4,7 @@ import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@pr
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
 import { askPatiently } from './jobs'
+import { endTurn, mustWait, takeTurn } from './turns'
 import { unuse, use, usedOnce } from './used'
 
 export interface Live<T> {
@@ -135,8 +136,10 @@ export class Follower<T> {
     use(this, { command, arguments: values, outcome, command_line: commandLine, answer: answer.answer })
   }
 
-  private launch(): void {
+  /** Sends the newest waiting question, unless others are on their way. */
+  launch(): void {
     if (!this.waiting) return
+    if (this.pause > 0 && mustWait(this)) return
     if (this.flying.length >= IN_FLIGHT) {
       const oldest = this.flying[0]
       if (oldest && performance.now() - oldest.since > GIVE_UP_AFTER) oldest.abort.abort()
@@ -147,6 +150,7 @@ export class Follower<T> {
     const abort = new AbortController()
     const flight = { sequence, since: performance.now(), abort }
     this.flying.push(flight)
+    if (this.pause > 0) takeTurn(flight)
     const key = identity(command, values)
     askPatiently<T>(command, values, abort.signal)
       .then(
@@ -171,6 +175,7 @@ export class Follower<T> {
       )
       .finally(() => {
         this.flying = this.flying.filter((other) => other !== flight)
+        endTurn(flight)
         this.launch()
       })
   }

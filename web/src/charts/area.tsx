@@ -151,13 +151,24 @@ export function StackedArea(props: Props) {
   )
 }
 
-function band(low: readonly number[], high: readonly number[], x: (value: number) => number, y: (value: number) => number): string {
-  const top = high
-    .map((value, index) => `${index === 0 ? 'M' : 'L'}${x(index).toFixed(1)} ${y(value).toFixed(1)}H${x(index + 1).toFixed(1)}`)
-    .join('')
-  const bottom = [...low]
-    .reverse()
-    .map((value, index) => `L${x(low.length - index).toFixed(1)} ${y(value).toFixed(1)}H${x(low.length - index - 1).toFixed(1)}`)
-    .join('')
-  return `${top}${bottom}Z`
+/** Outline of a layer. Neighbours of the same height are one line, so that long steps stay small. */
+export function band(low: readonly number[], high: readonly number[], x: (value: number) => number, y: (value: number) => number): string {
+  const tenth = (value: number) => Math.round(value * 10) / 10
+  const last = high.length
+  if (last === 0) return ''
+  let path = ''
+  let before = Number.NaN
+  for (let index = 0; index < last; index += 1) {
+    const now = tenth(y(high[index] ?? 0))
+    if (now !== before) path += index === 0 ? `M${tenth(x(0))} ${now}` : `H${tenth(x(index))}V${now}`
+    before = now
+  }
+  path += `H${tenth(x(last))}`
+  before = Number.NaN
+  for (let index = last - 1; index >= 0; index -= 1) {
+    const now = tenth(y(low[index] ?? 0))
+    if (now !== before) path += index === last - 1 ? `V${now}` : `H${tenth(x(index + 1))}V${now}`
+    before = now
+  }
+  return `${path}H${tenth(x(0))}Z`
 }

@@ -1,9 +1,10 @@
 // Below the canvas: the selected span, the selected range, or the legend and the keys.
 // Responsible for: data of the answer, with links along messages. Excludes fetching.
 import type { Controller, Range } from './controller'
-import { type ArrowKind, type Neighbour, type Place, neighbours } from './data'
+import { type ArrowKind, type Mark, type Neighbour, type Place, neighbours } from './data'
 import { className, facts, nameOf, within } from './describe'
 import { instant, percent, span } from './time'
+import { Ticked } from '../ui/states'
 import { Legend } from './Tools'
 import * as texts from '../words/timeline'
 
@@ -112,13 +113,39 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
         <Links key={kind} controller={controller} title={TO[kind]} places={to.filter((one) => one.kind === kind)} />
       ))}
       {marks.map((mark) => (
-        <p key={mark.title} class={`timeline-mark ${mark.severity}`}>
-          <b>{mark.title}</b> {mark.detail}
-        </p>
+        <Marking key={mark.title} mark={mark} />
       ))}
     </section>
   )
 }
+
+/** A finding at the selected span: evidence in lines, then the advice. */
+function Marking({ mark }: { mark: Mark }) {
+  const [evidence = '', advice] = mark.detail.split(ADVICE)
+  return (
+    <div class={`timeline-mark ${mark.severity}`}>
+      <b>{mark.title}</b>
+      <ul>
+        {evidence
+          .split('; ')
+          .filter(Boolean)
+          .map((line) => (
+            <li key={line}>
+              <Ticked text={line} />
+            </li>
+          ))}
+      </ul>
+      {advice && (
+        <p>
+          {texts.fix} <Ticked text={advice} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Between evidence and advice in the details of a mark. */
+const ADVICE = /(?:^|\. )Do: /
 
 /** Meaning of arrows that lead to a span, and of those that start at it. */
 const FROM: Readonly<Record<ArrowKind, string>> = {

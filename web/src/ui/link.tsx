@@ -4,14 +4,22 @@ import { lost } from '../api/ask'
 import { playground } from '../api/playground/marker'
 import { report } from '../api/report'
 import { handlesIn } from '../api/uploads'
-import { location, open } from '../state/location'
+import { location, open, settle } from '../state/location'
 import { stateIn } from '../state/fragment'
 import { copy } from './clipboard'
 import { Dialog } from './dialog'
 import * as texts from '../words/ui'
 
 /** State as text: the fragment of the URL. */
-const state = () => window.location.hash || '#/'
+function state(): string {
+  settle()
+  return window.location.hash || '#/'
+}
+
+function link(): string {
+  settle()
+  return window.location.href
+}
 
 /** Uploaded files belong to their server: elsewhere a link finds only the same content. */
 const hasUploads = () => handlesIn(location.value.parameters).length > 0
@@ -30,7 +38,7 @@ export function LinkDialog(props: { close: () => void }) {
     <Dialog title={texts.link} close={props.close}>
       <div class="link-dialog">
         {!report && (
-          <button type="button" class="button primary" onClick={() => void copy(window.location.href, 'Link')}>
+          <button type="button" class="button primary" onClick={() => void copy(link(), 'Link')}>
             {texts.copyLink}
           </button>
         )}

@@ -2,12 +2,14 @@
 // Responsible for: inserting answers and notes into the report file of the web UI. Sends no questions.
 import { useRef, useState } from 'preact/hooks'
 import { start } from '../api/start'
+import { withoutHandle } from '../api/uploads'
 import type { Report } from '../api/report'
 import { inUse } from '../api/used'
-import { location } from '../state/location'
+import { location, settle } from '../state/location'
+import { runText } from '../state/run'
 import { toast } from '../state/toasts'
 import { views } from '../views/registry'
-import { subject } from '../charts/source'
+import { OF_FILES, subject } from '../charts/source'
 import { download } from './clipboard'
 import { Dialog } from './dialog'
 import * as texts from '../words/ui'
@@ -24,6 +26,7 @@ async function save(title: string, notes: string): Promise<void> {
   const response = await fetch('./report.html')
   if (!response.ok) throw new Error(texts.theServerAnswered(response.status))
   const { railwright } = await start()
+  settle()
   const text = written(await response.text(), {
     railwright,
     title,
@@ -38,6 +41,9 @@ async function save(title: string, notes: string): Promise<void> {
 
 export function ReportDialog(props: { close: () => void }) {
   const view = views.find((one) => one.id === location.value.view)
+  const isOfRun = view && view.prefix !== 'r' && !OF_FILES.includes(view.prefix)
+  const model = isOfRun ? withoutHandle(runText.value.model ?? '') : ''
+  const named = [view?.title ?? 'Report', model].filter(Boolean).join(': ')
   const title = useRef<HTMLInputElement>(null)
   const notes = useRef<HTMLTextAreaElement>(null)
   const [busy, setBusy] = useState(false)
@@ -45,7 +51,7 @@ export function ReportDialog(props: { close: () => void }) {
   const submit = (event: Event) => {
     event.preventDefault()
     setBusy(true)
-    save(title.current?.value.trim() || (view?.title ?? 'Report'), notes.current?.value.trim() ?? '').then(
+    save(title.current?.value.trim() || named, notes.current?.value.trim() ?? '').then(
       () => {
         toast(texts.reportSaved)
         props.close()
@@ -66,7 +72,7 @@ export function ReportDialog(props: { close: () => void }) {
       <form class="report-dialog" onSubmit={submit}>
         <label>
           {texts.title}
-          <input ref={title} class="input" defaultValue={view?.title ?? 'Report'} />
+          <input ref={title} class="input" defaultValue={named} />
         </label>
         <label>
           {texts.notes}

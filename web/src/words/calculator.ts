@@ -112,7 +112,7 @@ export const interval = '% interval'
 export const mfu = 'MFU'
 export const countingFullAttention = 'counting full attention'
 export const hfu = 'HFU'
-export const tokensPerSecond = 'Tokens per second'
+export const tokensPerSecond = 'Tokens/s'
 export const perDevice = 'per device'
 export const memory = 'Memory'
 export const free = (value: Part) => `${value} free`

@@ -4,6 +4,9 @@ import type { Part } from './part'
 // area.tsx
 export const wholeStep = 'whole step'
 
+// source.ts
+export const without = (name: Part) => `no ${name}`
+
 // colours.ts
 export const weightGradient = 'weight gradient'
 export const tensorParallel = 'tensor parallel'

@@ -4,8 +4,8 @@ import type { Part } from './part'
 // charts.tsx
 export const marginalEfficiency = 'marginal efficiency'
 export const costPerDaySaved = 'cost per day saved'
-export const lowMarginalEfficiency2 = 'low marginal efficiency'
-export const lowMarginalEfficiency = (choice: Part) => `${choice}, low marginal efficiency`
+export const largestEfficient2 = 'largest efficient size'
+export const largestEfficient = (choice: Part) => `${choice}, largest efficient size`
 export const gpus = 'GPUs'
 export const gpusOf = (devices: Part, name: Part) => `${devices} GPUs of ${name}`
 export const days2 = 'Days'
@@ -87,6 +87,6 @@ export const noOtherCountIsBoth = 'No other size is both faster and cheaper'
 export const layout = 'Layout'
 export const verdict = 'Verdict'
 export const numbersOfMachines = 'Numbers of machines'
-export const allNumbers = 'All numbers'
+export const allNumbers = 'All sizes'
 export const clickOrEnterLoadsA = 'click or Enter loads a layout into the calculator'
 export const numbersOfMachinesInFigures = 'Cluster sizes: table'

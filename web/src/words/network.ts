@@ -126,10 +126,10 @@ export const priceOfSwitchPortsOver = 'price of switch ports over the catalogueâ
 export const saved = 'saved (%)'
 export const today = 'today'
 export const portPrices = 'port prices'
-export const withPortsAt = 'With ports at'
-export const ofTodaysPrices = 'of current prices,'
+export const notDrawn = (designs: Part) => `Not drawn, at more than twice the price throughout: ${designs}.`
+export const breakEvenAt = (factor: Part, ports: Part, transceivers: Part, several: boolean) =>
+  `At ${factor} current port prices, ${transceivers} costs the same as ${several ? 'each of ' : ''}${ports}; it is cheaper below.`
 export const and = 'and'
-export const costTheSameMoreExpensive = 'cost the same. More expensive ports favour'
 export const theOrderOfTheseDesigns = 'Port prices do not affect the order of these designs.'
 export const bySize = 'By size'
 export const dollarsOfNetworkForEach = 'network cost per device in dollars, including NICs'
@@ -154,6 +154,7 @@ export const theDeviceItself = 'the device itself'
 export const failuresOf = (design: Part) => `Failures of ${design}`
 export const failuresPerMonth = 'Failures per month'
 export const stopTheJob2 = (interruptionsPerMonth: Part) => `${interruptionsPerMonth} stop the job`
+export const byPart = 'by part'
 export const lostPerMonth = 'Lost per month'
 export const gpuHours = 'GPU-hours'
 export const asIfGpusWereMissing = (meanLostDevices: Part) => `equivalent to ${meanLostDevices} lost GPUs`

@@ -132,7 +132,7 @@ export const chooseFiles = 'Choose files…'
 export const chooseAFile = 'Choose a file…'
 
 // index.tsx
-export const words = 'Words'
+export const words = 'Glossary'
 export const keys = 'Keys'
 export const launchFiles = 'Launch files'
 export const validation = 'Validation'

@@ -92,7 +92,7 @@ export const other = 'Other'
 export const these = 'These'
 export const change = 'Change'
 export const changeAsABar = 'Change'
-export const ofIt = 'Share'
+export const ofIt = 'Relative'
 
 // index.tsx
 export const overview = 'Overview'
@@ -187,6 +187,13 @@ export const noSpanOfThisRow = 'No drawn span begins or runs at this row'
 export const thisRowLiesBeforeThe = 'This row is before the first step'
 
 // query.tsx
+export const aboveTheRoofline =
+  'Far above 100%, the inputs were read from a cache, or the kernel ran in another format than that of its inputs.'
+export const predictionOfAnotherJob = (predicted: Part, measured: Part) =>
+  `The prediction is not drawn: it takes ${predicted}, the recorded step ${measured}. The calculator’s run is probably another job.`
+export const mostExpensiveOperators = 'Most expensive operators'
+export const longestOperators = 'Longest operators'
+export const row = 'row'
 export const mostExpensiveKernels = 'Most expensive kernels'
 export const byRankAndKind = 'By rank and kind'
 export const longestKernels = 'Longest kernels'

@@ -1,6 +1,6 @@
 // Measured runs nearest to the run, with the error of their held-out prediction. Responsible for: the nearest runs as text and rows. The
 // prediction is not corrected by them.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { count, percent, seconds } from '../../charts/format'
 import { go } from '../../state/location'
@@ -66,8 +66,14 @@ const COLUMNS: readonly Column<Run>[] = [
 
 export function NearRuns({ estimate }: { estimate: Estimate }) {
   const runs = useRuns()
-  if (!runs) return null
-  const found = nearest(ownOf(estimate), runs, MOST)
+  const own = ownOf(estimate)
+  // Most sliders change none of these.
+  const panel = useMemo(() => runs && <Nearest own={own} runs={runs} />, [runs, ...Object.values(own)])
+  return panel
+}
+
+function Nearest({ own, runs }: { own: Own; runs: readonly Run[] }) {
+  const found = nearest(own, runs, MOST)
   const shares = found.map((run) => errorOf(run, 'heldOut'))
   return (
     <section class="panel near-runs" aria-label={texts.measuredRunsNearThisOne}>

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import type { Accelerator } from '../../api/answers'
 import { useAnswer, useListed } from '../../api/live'
 import { bytes, count, digits, percent, seconds } from '../../charts/format'
+import { withoutFlags } from '../../state/program-text'
 import { change, go, own } from '../../state/location'
 import { Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
@@ -149,7 +150,7 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
           <ul class="log-doubts">
             {log.warnings.map((one) => (
               <li key={one.id}>
-                <Ticked text={one.message.replace('(`--accelerator`)', '(choose it above)')} /> <code>{one.id}</code>
+                <Ticked text={withoutFlags(one.message)} /> <code>{one.id}</code>
               </li>
             ))}
           </ul>

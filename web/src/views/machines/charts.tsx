@@ -37,13 +37,13 @@ function tip(row: Row): Tip {
   }
 }
 
-/** Notes at important points: where scaling becomes inefficient, and the chosen size. */
+/** Notes at important points: the size beyond which scaling is inefficient, and the chosen size. */
 function notesOf(answer: SizeAnswer): Map<Row, string> {
   const { rows, verdict, goal } = answer.size
   const found = new Map<Row, string>()
   for (const stop of verdict.stops) {
     const row = rows[stop.row]
-    if (row && stop.is_reached) found.set(row, texts.lowMarginalEfficiency2)
+    if (row && stop.is_reached) found.set(row, texts.largestEfficient2)
   }
   const chosen = verdict.chosen === null ? undefined : rows[verdict.chosen]
   if (chosen) {
@@ -51,7 +51,7 @@ function notesOf(answer: SizeAnswer): Map<Row, string> {
       goal,
       rows.every((row) => row.bill.rent !== null),
     )
-    found.set(chosen, found.has(chosen) ? texts.lowMarginalEfficiency(choice) : choice)
+    found.set(chosen, found.has(chosen) ? texts.largestEfficient(choice) : choice)
   }
   return found
 }

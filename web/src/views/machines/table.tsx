@@ -67,12 +67,12 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
     {
       key: 'verdict',
       title: texts.verdict,
-      value: (row) => (row === chosen ? choice : stops.has(row) ? texts.lowMarginalEfficiency2 : ''),
+      value: (row) => (row === chosen ? choice : stops.has(row) ? texts.largestEfficient2 : ''),
       cell: (row) =>
         row === chosen ? (
           <span class="badge good">{choice}</span>
         ) : stops.has(row) ? (
-          <span class="badge warn">{texts.lowMarginalEfficiency2}</span>
+          <span class="badge">{texts.largestEfficient2}</span>
         ) : (
           ''
         ),

@@ -1,4 +1,4 @@
-// Cost comparison of designs: breakdown, savings, break-even sizes, and the cheapest design by size.
+// Cost comparison of designs: breakdown, savings, and the cheapest design by size.
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, power } from '../../charts/format'
@@ -9,6 +9,7 @@ import { Loading } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import { AcceleratorField } from '../parts/accelerator'
 import type { CostAnswer } from './answer'
+import { BreakEven } from './break-even'
 import { CostBars } from './cost-bars'
 import { DesignProblems } from './design-problems'
 import { DesignChoice, DesignFields, Swatch } from './fields'
@@ -157,59 +158,6 @@ function Shares({ answer }: { answer: CostAnswer }) {
         {answer.cluster.device_price_source})
       </p>
     </section>
-  )
-}
-
-function BreakEven({ answer }: { answer: CostAnswer }) {
-  const rows = answer.saving_by_port_price
-  const against = kindOf(answer.names[0] ?? '').title
-  if (rows.length === 0 || answer.names.length < 2) return null
-  const factor = (value: number) => (value === 1 ? 'today' : `${Number(value.toPrecision(3))}×`)
-  return (
-    <ChartFrame
-      title={texts.breakEven}
-      about={`ports and transceivers, saved against ${against}; catalogue prices, ports scaled`}
-      name="network-break-even"
-      rows={() => ({ columns: ['port_price_factor', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
-    >
-      {(width) => (
-        <>
-          <Lines
-            width={width}
-            title={texts.savingByThePriceOf}
-            x={{ title: texts.priceOfSwitchPortsOver, format: factor, log: true, ticks: rows.map((row) => row.ratio) }}
-            y={{ title: texts.saved, format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
-            marks={[{ x: 1, label: texts.today }]}
-            series={answer.names.slice(1).map((name, index) => ({
-              id: name,
-              label: kindOf(name).title,
-              colour: kindOf(name).colour,
-              dash: kindOf(name).dash,
-              values: rows.map((row) => ({
-                x: row.ratio,
-                y: row.savings[index] ?? null,
-                tip: {
-                  title: kindOf(name).title,
-                  lines: [
-                    { name: texts.portPrices, value: factor(row.ratio) },
-                    { name: 'saved', value: percent(row.savings[index] ?? 0).replace('-', '−') },
-                  ],
-                },
-              })),
-            }))}
-          />
-          <ul class="remarks">
-            {answer.break_even_by_port_price.map((one) => (
-              <li key={`${one.expensive_ports} ${one.expensive_transceivers}`}>
-                {texts.withPortsAt} {Number(one.ratio.toPrecision(3))} {texts.ofTodaysPrices} {one.expensive_ports} {texts.and}{' '}
-                {one.expensive_transceivers} {texts.costTheSameMoreExpensive} {one.expensive_ports}.
-              </li>
-            ))}
-            {answer.break_even_by_port_price.length === 0 && <li>{texts.theOrderOfTheseDesigns}</li>}
-          </ul>
-        </>
-      )}
-    </ChartFrame>
   )
 }
 

@@ -58,13 +58,19 @@ export function FailuresDesk() {
         <div class={`columns ${live.stale ? 'stale' : ''}`}>
           {answer.designs.length > 1 && <Compared answer={answer} />}
           <div class="columns failures">
-            {answer.designs.map(({ expected }) => (
-              <section key={expected.design} class="panel" aria-label={texts.failuresOf(kindOf(expected.design).title)}>
-                <div class="panel-head">
+            {answer.designs.map(({ expected }, at) => (
+              <details
+                key={expected.design}
+                class="panel failures-design"
+                open={at === 0}
+                aria-label={texts.failuresOf(kindOf(expected.design).title)}
+              >
+                <summary>
                   <h2 class="swatched">
                     <Swatch id={expected.design} /> {kindOf(expected.design).title}
-                  </h2>
-                </div>
+                  </h2>{' '}
+                  <span class="muted">{texts.byPart}</span>
+                </summary>
                 <div class="panel-body">
                   <dl class="figures">
                     <Figure title={texts.failuresPerMonth} note={texts.stopTheJob2(digits(expected.interruptions_per_month, 2))}>
@@ -79,7 +85,7 @@ export function FailuresDesk() {
                   </dl>
                 </div>
                 <Classes name={kindOf(expected.design).title} classes={expected.classes} most={most} />
-              </section>
+              </details>
             ))}
           </div>
         </div>

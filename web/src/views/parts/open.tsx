@@ -51,6 +51,7 @@ interface Props {
   readonly placeholder: string
 }
 
+/** True once files were open: who closes them wants others. */
 let openedAlone = false
 
 export function Open({ home, title, text, placeholder }: Props) {
@@ -271,6 +272,9 @@ export function Opened({
 }) {
   const short = paths.map(withoutHandle)
   const prefix = PREFIX[home]
+  useEffect(() => {
+    openedAlone = true
+  }, [])
   // The whole state of this view refers to the files that were open.
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
   return (

@@ -1,9 +1,12 @@
 // Above the timeline: schedule, virtual stages, detail, and the trace to show with the prediction. Responsible for: writing the arguments
 // of the run and of the view, so that a link has them. Settings that are auto show the plan of the answer.
 import type { Estimate } from '../../api/answers'
+import { playground } from '../../api/playground/marker'
+import { report } from '../../api/report'
 import { change, own } from '../../state/location'
 import { run, runText } from '../../state/run'
 import { copy } from '../../ui/clipboard'
+import { FileButton } from '../../ui/file-button'
 import { ofSchedule, withHeld } from '../calculator/holding'
 import { heldMark } from '../calculator/scenarios'
 import * as texts from '../../words/pipeline'
@@ -53,7 +56,7 @@ export function Switches(props: Props) {
             </select>
           </label>
           <label>
-            {texts.chunksPerStage}
+            {texts.virtualStages}
             <input
               class="input"
               type="number"
@@ -101,6 +104,9 @@ export function Switches(props: Props) {
           ))}
         </datalist>
       </label>
+      {!playground && !report && (
+        <FileButton title={texts.chooseAFile} onPath={(path) => change({ 'p.trace': path, 'p.step': undefined })} />
+      )}
       {trace && (
         <label>
           {texts.step}

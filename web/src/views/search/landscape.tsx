@@ -31,7 +31,9 @@ export function Landscape({ state, onStop }: Props) {
   }
   const about = [
     texts.theFastestLayoutOfEach,
-    over > 0 ? `OOM or ×: out of memory, + is what the smallest layout lacks (${count(over)} of ${count(tp.length * pp.length)})` : '',
+    over > 0
+      ? `OOM or ×: out of memory, with the shortfall of the smallest layout (${count(over)} of ${count(tp.length * pp.length)})`
+      : '',
     outlined && own ? `${texts.dashedYourLayout} (${seconds(own.step_time)})` : '',
   ]
     .filter(Boolean)

@@ -121,6 +121,14 @@ function Nothing({ others, against }: { others: readonly Named[]; against: (path
   )
 }
 
+/** Change relative to the other traces. A part that almost vanished is not said to be gone. */
+function relativeText({ second, relative }: Difference): string {
+  if (relative === null) return 'new'
+  if (second === 0) return 'gone'
+  const sign = relative < 0 ? '−' : relative > 0 ? '+' : ''
+  return `${sign}${percent(relative < 0 ? Math.min(0.999, -relative) : relative)}`
+}
+
 function Differences({ title, rows }: { title: string; rows: readonly Difference[] | undefined }) {
   if (!rows || rows.length === 0) return null
   const most = Math.max(...rows.map((row) => Math.abs(row.change)), 1)
@@ -164,7 +172,7 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
             key: 'relative',
             title: texts.ofIt,
             value: (row) => row.relative,
-            cell: (row) => (row.relative === null ? 'new' : `${sign(row.relative)}${percent(Math.abs(row.relative))}`),
+            cell: (row) => relativeText(row),
             align: 'right',
           },
         ]}

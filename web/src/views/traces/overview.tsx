@@ -106,13 +106,14 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
   const row = 22
   const left = Math.min(230, width * 0.42)
   const room = Math.max(40, width - left - 120)
-  const lines: { line: Line; name: string; mean: number; share: number; from: number; depth: number }[] = []
+  const lines: { line: Line; part: string; name: string; mean: number; share: number; from: number; depth: number }[] = []
   let from = 0
   for (const line of profile.lines) {
-    lines.push({ line, name: line.name, mean: line.mean_ns, share: line.share, from, depth: 0 })
+    lines.push({ line, part: line.name, name: words(line.name), mean: line.mean_ns, share: line.share, from, depth: 0 })
     let at = from
     for (const part of line.parts) {
-      if (part.share >= 0.0005) lines.push({ line, name: part.name, mean: part.mean_ns, share: part.share, from: at, depth: 1 })
+      if (part.share >= 0.0005)
+        lines.push({ line, part: part.name, name: words(part.name), mean: part.mean_ns, share: part.share, from: at, depth: 1 })
       at += part.share
     }
     from += line.share
@@ -124,7 +125,10 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
       height={height}
       viewBox={`0 0 ${width} ${height}`}
       role="img"
-      aria-label={texts.aStepOf(span(profile.step_time_ns), profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', '))}
+      aria-label={texts.aStepOf(
+        span(profile.step_time_ns),
+        profile.lines.map((line) => `${words(line.name)} ${percent(line.share)}`).join(', '),
+      )}
       font-size="12"
     >
       <defs>
@@ -133,9 +137,9 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
           <path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="var(--line-strong)" />
         </pattern>
       </defs>
-      {lines.map(({ line, name, mean, share, from, depth }, at) => {
+      {lines.map(({ line, part, name, mean, share, from, depth }, at) => {
         const y = at * row
-        const colour = classOf(depth === 0 ? line.group : name)
+        const colour = classOf(depth === 0 ? line.group : part)
         return (
           <g key={`${line.name} ${name} ${depth}`}>
             {depth === 0 && at > 0 && <line x1="0" x2={width} y1={y + 0.5} y2={y + 0.5} stroke="var(--line)" />}
@@ -289,7 +293,7 @@ function Kernels({ profile }: { profile: Profile }) {
         { key: 'mean', title: texts.mean, value: (row) => row.mean_ns, cell: (row) => span(row.mean_ns), align: 'right' },
         { key: 'longest', title: texts.longest, value: (row) => row.longest_ns, cell: (row) => span(row.longest_ns), align: 'right' },
         { key: 'phase', title: texts.phase, value: (row) => row.phase.replaceAll('_', ' ') },
-        { key: 'family', title: texts.family, value: (row) => row.family.replaceAll('_', ' ') },
+        { key: 'family', title: texts.family, value: (row) => words(row.family) },
       ]}
     />
   )

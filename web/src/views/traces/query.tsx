@@ -13,6 +13,23 @@ import { hasPlaces, showRow } from './place'
 import type { TabProps } from '.'
 import * as texts from '../../words/traces'
 
+/** Traces of CPUs have no activities of a device: their calls are those of the host. */
+const EXAMPLES_OF_HOSTS: readonly (readonly [string, string])[] = [
+  [
+    texts.mostExpensiveOperators,
+    "SELECT name, count(*) AS calls, sum(duration_ns) / 1e6 AS inclusive_ms\nFROM host WHERE kind = 'operator' GROUP BY name ORDER BY inclusive_ms DESC LIMIT 20",
+  ],
+  [
+    texts.byRankAndKind,
+    'SELECT rank, kind, count(*) AS n, sum(duration_ns) / 1e6 AS ms\nFROM host GROUP BY rank, kind ORDER BY rank, ms DESC',
+  ],
+  [
+    texts.longestOperators,
+    "SELECT rank, name, start_ns, duration_ns, thread\nFROM host WHERE kind = 'operator' ORDER BY duration_ns DESC LIMIT 50",
+  ],
+  ['Steps', 'SELECT * FROM steps LIMIT 50'],
+]
+
 const EXAMPLES: readonly (readonly [string, string])[] = [
   [
     texts.mostExpensiveKernels,
@@ -26,9 +43,10 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
   ['Steps', 'SELECT * FROM steps LIMIT 50'],
 ]
 
-export function Query({ paths }: TabProps) {
+export function Query({ paths, profile }: TabProps) {
   const { sql } = own('t')
-  const [text, setText] = useState(sql ?? EXAMPLES[0]![1])
+  const examples = profile.from_host ? EXAMPLES_OF_HOSTS : EXAMPLES
+  const [text, setText] = useState(sql ?? examples[0]![1])
   const schema = useAnswer<QuerySchemaAnswer>('query', { schema: true })
   const { answer, problems, loading, stale } = useAnswer<QueryAnswer>('query', sql ? { sql, paths, limit: 1000 } : null)
   const run = () => change({ 't.sql': text })
@@ -56,7 +74,7 @@ export function Query({ paths }: TabProps) {
             <button type="button" class="button primary" onClick={run} disabled={text.trim() === ''}>
               {texts.run}
             </button>
-            {EXAMPLES.map(([title, example]) => (
+            {examples.map(([title, example]) => (
               <button key={title} type="button" class="button" onClick={() => (setText(example), change({ 't.sql': example }))}>
                 {title}
               </button>
@@ -99,9 +117,11 @@ export function Query({ paths }: TabProps) {
       {answer && sql && (
         <section class={`panel traces-panel ${loading || stale ? 'stale' : ''}`} aria-label={texts.answer}>
           <h2>
-            {answer.rows.length.toLocaleString('en')} {texts.rows2} {problems.length > 0 && texts.ofThePreviousQuery}
+            {answer.rows.length.toLocaleString('en')} {answer.rows.length === 1 ? texts.row : texts.rows2}
+            {problems.length > 0 && ' '}
+            {problems.length > 0 && texts.ofThePreviousQuery}
             {answer.more && <span class="muted"> {texts.andMoreAddALimit}</span>}
-            {hasPlaces(answer.columns) ? (
+            {answer.rows.length === 0 ? null : hasPlaces(answer.columns) ? (
               <span class="muted">{texts.aClickShowsARow}</span>
             ) : (
               <span class="muted">{texts.withRankAndStartNs}</span>

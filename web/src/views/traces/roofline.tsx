@@ -18,6 +18,9 @@ const intensity = (value: number) => texts.flopB(Number(value.toPrecision(3)))
 
 const nameOf = (row: RooflineRow) => `${row.operator} ${row.shapes} ${row.data_type}`
 
+/** Share of the roofline above which a row is in doubt; a little more is the error of the data sheet's rates. */
+const ABOVE = 1.2
+
 /** Compute roof of each format: reached rate over its share, for rows limited by compute. */
 export function peaks(rows: readonly RooflineRow[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
@@ -164,8 +167,16 @@ export function RooflineTab({ profile }: TabProps) {
               key: 'share',
               title: texts.ofTheRoofline,
               value: (row) => row.share_of_roofline,
-              cell: (row) => percent(row.share_of_roofline),
+              cell: (row) =>
+                row.share_of_roofline > ABOVE ? (
+                  <span class="muted" title={texts.aboveTheRoofline}>
+                    {percent(row.share_of_roofline)} ?
+                  </span>
+                ) : (
+                  percent(row.share_of_roofline)
+                ),
               align: 'right',
+              about: texts.aboveTheRoofline,
             },
             {
               key: 'saving',

@@ -22,6 +22,9 @@ import { placeOf } from './place'
 import { RankMap } from './rank-map'
 import * as texts from '../../words/traces'
 
+/** Ratio of a predicted to a measured step from which they are of different jobs. */
+const OTHER = 20
+
 /** Value of `t.rank` for the program's own choice. */
 const STAGES = 'stages'
 
@@ -40,7 +43,11 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   const measured = useColumns('profile', question)
   const hasRun = run.value.model !== undefined
   const modelled = useColumns('timeline', expected && hasRun ? { ...run.value, detail: 'passes' } : null)
-  const columns = measured.columns && modelled.columns && expected ? beside(measured.columns, modelled.columns) : measured.columns
+  const factor = measured.columns && modelled.columns && expected ? modelled.columns.duration_ns / measured.columns.duration_ns : null
+  // Next to a step of another size, one of the two could not be seen.
+  const isOther = factor !== null && (factor > OTHER || factor < 1 / OTHER)
+  const columns =
+    measured.columns && modelled.columns && expected && !isOther ? beside(measured.columns, modelled.columns) : measured.columns
   const handle = useRef<Controller | null>(null)
   const shown = useRef('')
   useEffect(() => {
@@ -171,6 +178,9 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
       </div>
       {measured.problems.length > 0 && <Problems problems={measured.problems} />}
       {modelled.problems.length > 0 && <Problems problems={modelled.problems} />}
+      {isOther && modelled.columns && measured.columns && (
+        <p class="warn">{texts.predictionOfAnotherJob(span(modelled.columns.duration_ns), span(measured.columns.duration_ns))}</p>
+      )}
       {hidden.length > 0 && <RankMap profile={profile} about={texts.stepTimeWithoutWaitsSelect} />}
       {columns ? (
         <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>

@@ -2,7 +2,7 @@
 // Children add up to their node.
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { percent, span } from '../../timeline/time'
-import { type Node, type Profile, classOf } from './types'
+import { type Node, type Profile, classOf, words } from './types'
 import * as texts from '../../words/traces'
 
 interface Shown {
@@ -89,7 +89,7 @@ export function Tree({ profile }: { profile: Profile }) {
               <span class="traces-chevron" aria-hidden="true">
                 {children ? (open.has(row.key) ? '▾' : '▸') : ''}
               </span>
-              {row.node.name.replaceAll('_', ' ')}
+              {words(row.node.name)}
             </span>
             <span class="traces-node-bar">
               <span

@@ -53,9 +53,12 @@ export function classOf(name: string): string {
   return 'other'
 }
 
+/** Display name of a label, family or part, by its name in answers. */
 export function words(name: string): string {
   // Named as in the overview.
   return name
+    .replace(/matrix[ _]product(s?)/, 'GEMM$1')
+    .replace('synchronisation', 'synchronization')
     .replace(/_bound(?=_|$)/, '-bound')
     .replace(/_communication_(?=waiting|transfer)/, '_communication,_')
     .replaceAll('_', ' ')
