@@ -153,6 +153,51 @@ fn the_clusters_devices_have_the_domains_of_the_designs() {
     assert_eq!(share("256", &["--accelerator", "h200"]), ("h200-sxm-141gb".to_owned(), true));
 }
 
+/// Islands of three tiers from the command line to the step: four to one above cores, and a lost top switch.
+#[test]
+fn islands_in_a_report() {
+    let shown =
+        json(&["network", "show", "clos", "--gpus", "256", "--radix", "16", "--zones", "2", "--json"], 0);
+    assert_eq!(shown["design"]["fabric"]["clos"]["clos"]["upper"]["zones"].as_u64(), Some(2));
+    let line = ["network", "simulate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "256", "--tp", "8"];
+    let on = ["--topology", "clos", "--network", "radix=16", "--network", "zones=2", "--json"];
+    let step = |more: &[&'static str]| {
+        json(&[&line[..], &on[..], more].concat(), 0)["step_time"].as_f64().expect("seconds")
+    };
+    let (even, over) = (step(&[]), step(&["--network", "core_oversubscription=4"]));
+    assert!(over >= even, "{over} {even}");
+    assert!(step(&["--fail", "top:0"]) >= even);
+}
+
+/// Flaps and slow parts of a table of rates are a part of what failures cost.
+#[test]
+fn flaps_in_a_report() {
+    let line = ["network", "failures", "rail-optimized", "dual-plane", "--gpus", "4096", "--json"];
+    let plain = json(&line, 0);
+    let with = json(&[&line[..], &["--rates", "../../../../examples/networks/flaps.csv"]].concat(), 0);
+    let lost = |answer: &serde_json::Value, n: usize| {
+        answer["designs"][n]["expected"]["lost_hours_per_month"].as_f64().expect("hours")
+    };
+    assert!(plain["designs"][0]["expected"]["brief"].is_null());
+    assert!(lost(&with, 0) > lost(&plain, 0));
+    // A second plane ends stalls when routes avoid the port.
+    let flaps = |n: usize| {
+        let brief = with["designs"][n]["expected"]["brief"].as_array().expect("parts");
+        brief.iter().filter_map(|part| part["flaps"]["stopping"].as_f64()).fold(0.0, f64::max)
+    };
+    assert!(flaps(0) > 0.01 && flaps(1) == 0.0, "{} {}", flaps(0), flaps(1));
+}
+
+/// The published run over three continents: 83% of the time is compute.
+#[test]
+fn sites_in_a_report() {
+    let line =
+        ["network", "sites", "10.2B", "--sites", "14", "--bandwidth", "0.3231Gbit/s", "--step", "22.8s"];
+    let answer = json(&[&line[..], &["--outer-bits", "8", "--local-steps", "1,100", "--json"]].concat(), 0);
+    let share = |n: usize| answer["rows"][n]["utilization"].as_f64().expect("a share");
+    assert!((share(1) - 0.83).abs() < 1e-3 && share(0) < 0.05, "{} {}", share(0), share(1));
+}
+
 /// Modular spines from the command line to the bill and the JSON answer.
 #[test]
 fn modular_spines_in_a_report() {

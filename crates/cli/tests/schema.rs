@@ -56,6 +56,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("network_cost", "network cost --gpus 1024"),
     ("network_design", "network design llama-3-8b --cluster dgx-h100 --gpus 64 --global-batch 128"),
     ("network_failures", "network failures rail-optimized --gpus 1024"),
+    ("network_sites", "network sites 10B --bandwidth 1Gbit/s --step 23s"),
     ("network_simulate", "network simulate {LLAMA} --topology rail-optimized"),
     ("network_traffic", "network traffic {LLAMA}"),
     ("network_traffic", "network traffic {LLAMA} --by link --topology rail-optimized"),

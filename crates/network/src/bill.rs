@@ -150,7 +150,7 @@ impl Parts<'_> {
                     let (rate, price) = prices.carrying(Item::ActiveOptical, speed)?;
                     add(Item::ActiveOptical, place, Some(rate), cables, price);
                 }
-                Medium::Fibre | Medium::Linear | Medium::CoPackaged => {
+                Medium::Fibre | Medium::Linear | Medium::CoPackaged | Medium::Circuit => {
                     let metres = cables * layer.cabling.length;
                     add(Item::Fibre, place, None, metres, plain(prices, Item::Fibre)?);
                 }
@@ -158,7 +158,9 @@ impl Parts<'_> {
         }
         if self.counts.circuit_ports > 0 {
             let price = plain(prices, Item::CircuitSwitchPort)?;
-            add(Item::CircuitSwitchPort, "between cubes", None, self.counts.circuit_ports as f64, price);
+            let is_torus = self.counts.links_in(Layer::Torus) > 0;
+            let place = if is_torus { "between cubes" } else { "between switches" };
+            add(Item::CircuitSwitchPort, place, None, self.counts.circuit_ports as f64, price);
         }
         if self.counts.nics > 0 {
             let (speed, at) = (self.nic_speed, if self.prefix.is_empty() { "device" } else { "server" });

@@ -102,7 +102,7 @@ pub fn cables(design: &Design, floor: &Floor) -> Result<Vec<Cable>, Problem> {
             continue;
         }
         let medium = match class.layer {
-            Layer::SpineCore | Layer::Global => design.cabling[2].medium,
+            Layer::SpineCore | Layer::CoreTop | Layer::Global => design.cabling[2].medium,
             Layer::LeafSpine | Layer::Local => design.cabling[1].medium,
             _ => design.cabling[0].medium,
         };
@@ -193,7 +193,8 @@ impl<'a> Places<'a> {
                 let tier = match switch.tier {
                     1 => "leaf",
                     2 => "spine",
-                    _ => "core",
+                    3 => "core",
+                    _ => "top",
                 };
                 (format!("{tier}-{:05}", switch.index), format!("port{}", port + 1))
             }
@@ -235,6 +236,7 @@ const fn medium(medium: Medium) -> &'static str {
         Medium::Fibre => "fibre",
         Medium::Linear => "linear",
         Medium::CoPackaged => "co-packaged",
+        Medium::Circuit => "circuit",
     }
 }
 
@@ -251,7 +253,7 @@ pub fn netbox(cables: &[Cable]) -> String {
             Medium::ActiveOptical => "aoc",
             // Short runs are multimode.
             Medium::Fibre if cable.length.is_some_and(|length| length <= 50.0) => "mmf-om4",
-            Medium::Fibre | Medium::Linear | Medium::CoPackaged => "smf-os2",
+            Medium::Fibre | Medium::Linear | Medium::CoPackaged | Medium::Circuit => "smf-os2",
         };
         let (length, unit) = cable.length.map_or_else(Default::default, |length| (length.to_string(), "m"));
         let _ = writeln!(

@@ -3,17 +3,19 @@
 //! Responsible for: disconnected devices and remaining bandwidth after a link, NIC or switch fails and routes
 //! have been withdrawn. All members of a class are equivalent, so one failure per class is exact for all.
 //! Parts of one name in different positions (partly filled leaves and pods) are several classes. Excludes
-//! failure rates ([`rates`]), monthly cost ([`expected`]) and simultaneous failures ([`state`], [`sample`]).
+//! failure rates ([`rates`]), monthly cost ([`expected`]), flaps and slow parts ([`brief`]) and simultaneous failures ([`state`], [`sample`]).
 //!
 //! Three values of remaining bandwidth: *alone*, with the device's own NIC; *neighbour*, if another device of
 //! its scale-up domain also carries its traffic; and *spread*, if the devices of a domain share all its
 //! remaining NICs (forwarding through the domain, in either order).
 
+pub mod brief;
 pub mod expected;
 pub mod rates;
 pub mod sample;
 pub mod state;
 
+use crate::topology::clos::Upper;
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric};
 use railwright_spec::choice;
@@ -383,7 +385,10 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         let link = 1.0 / (clos.spine_uplinks as f64 * if is_even { spines } else { 1.0 });
         above("spine-core link", clos.spines_per_pod * clos.spine_uplinks, link, list);
         let core = 1.0 / (clos.cores_per_group as f64 * if is_even { cores } else { 1.0 });
-        list.push(shared(design, "core", fabrics * clos.cores(), all, core, apart));
+        match clos.upper.filter(|_| network.kept_tiers >= 4) {
+            Some(upper) => above_zones(design, network, &upper, (core, apart), list),
+            None => list.push(shared(design, "core", fabrics * clos.cores(), all, core, apart)),
+        }
     }
     for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
         class.remark = "the only spine: leaves reach no other leaf in this plane";
@@ -394,6 +399,33 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     {
         (class.kept_alone, class.kept_neighbour, class.kept_spread) = (1.0, 1.0, 1.0);
     }
+}
+
+/// Cores of zones, and what is above them: a core serves its zone alone, a top switch serves all.
+fn above_zones(
+    design: &Design,
+    network: &ClosNetwork,
+    upper: &Upper,
+    (core, apart): (f64, u64),
+    list: &mut Vec<Class>,
+) {
+    let clos = &network.clos;
+    let zones = kinds(design, network.fabrics_per_plane * upper.zones, |device| {
+        let (fabric, leaf) = design.leaf_of(network, device);
+        (fabric, clos.zone(clos.pod(leaf)))
+    });
+    let is_even = design.routing.is_spread();
+    let cores = clos.cores_per_zone();
+    let link = 1.0 / (upper.core_uplinks * if is_even { cores } else { 1 }) as f64;
+    for (part, each, lost) in [("core", cores, core), ("core-top link", cores * upper.core_uplinks, link)] {
+        for (below, count) in &zones {
+            list.push(shared(design, part, count * design.planes * each, below.devices, lost, apart));
+        }
+    }
+    let top = 1.0 / (upper.tops / if is_even { 1 } else { upper.groups }) as f64;
+    let (fabrics, all) =
+        (design.planes * network.fabrics_per_plane, design.devices / network.fabrics_per_plane);
+    list.push(shared(design, "top switch", fabrics * upper.tops, all, top, apart));
 }
 
 /// Bandwidth above a leaf over bandwidth below it, at least 1: the surplus absorbs losses above the leaf.

@@ -19,6 +19,7 @@ mod link_paths;
 #[cfg(test)]
 mod properties;
 pub mod published;
+mod request;
 mod resolve;
 pub mod route;
 pub mod side;

@@ -1,7 +1,7 @@
 //! Reports independent of their format: a document of headings, tables and bars, and its renderings.
 //!
 //! Responsible for: the elements of a [`document::Document`]; its renderings as terminal text, HTML, Markdown and CSV; metrics for
-//! Prometheus; and outside text made safe for each of these formats. Excludes computation, files and streams.
+//! Prometheus; and outside text made safe for each of these formats; tables of answers ([`network`]). Excludes computation, files and streams.
 //!
 //! ```
 //! use railwright_report::Terminal;
@@ -23,6 +23,7 @@ pub mod delimited;
 pub mod document;
 pub mod html;
 pub mod markdown;
+pub mod network;
 pub mod prometheus;
 mod terminal;
 pub mod text;

@@ -38,12 +38,52 @@ pub(crate) enum Network {
     /// Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim
     #[command(after_long_help = super::export_network::EXAMPLES)]
     Export(Later<super::export_network::Export>),
+    /// Compute the traffic between sites, and the time left for compute, over local steps
+    #[command(after_long_help = include_str!("help/network-sites.txt"))]
+    Sites(Later<Sites>),
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",
         after_long_help = include_str!("help/network-railonly.txt")
     )]
     RailOnly(Later<RailOnly>),
+}
+
+/// Arguments of `network sites`.
+#[derive(Args, Debug)]
+pub(crate) struct Sites {
+    /// Model of the catalogue, or its number of trained parameters, such as `70B`
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: String,
+    /// Number of sites, each with a whole replica
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) sites: u64,
+    /// Bandwidth of a site to the others, one direction
+    #[arg(long, value_name = "RATE")]
+    pub(crate) bandwidth: String,
+    /// Time of a step within a site, as of `estimate`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) step: String,
+    /// Kilometres of fibre between neighbouring sites
+    #[arg(long, value_name = "KM", default_value_t = 0.0)]
+    pub(crate) distance: f64,
+    /// Steps from one synchronization to the next; 1 is data parallelism
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,10,100,500")]
+    pub(crate) local_steps: Vec<u64>,
+    /// Bits of a gradient, if every step is synchronized
+    #[arg(long, value_name = "N", default_value_t = 16.0)]
+    pub(crate) bits: f64,
+    /// Bits of a value after local steps [default: --bits]
+    #[arg(long, value_name = "N")]
+    pub(crate) outer_bits: Option<f64>,
+    /// Fragments of the model that are synchronized one after the other
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) fragments: u64,
+    /// Local steps during which the synchronization of a fragment continues
+    #[arg(long, value_name = "STEPS", default_value_t = 0.0)]
+    pub(crate) overlap: f64,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Arguments of `network rail-only`.

@@ -15,6 +15,7 @@ mod placement;
 pub(crate) mod rail_only;
 pub(crate) mod show;
 pub(crate) mod simulate;
+pub(crate) mod sites;
 pub(crate) mod topologies;
 pub(crate) mod traffic;
 
@@ -46,6 +47,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Flows(arguments) => flows::run(arguments, printer),
         Network::Export(arguments) => export::run(arguments, printer),
         Network::Simulate(arguments) => simulate::run(arguments, printer),
+        Network::Sites(arguments) => sites::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }
 }

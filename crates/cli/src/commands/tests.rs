@@ -125,6 +125,7 @@ fn all() -> BTreeMap<String, Value> {
         c::network::rail_only::Paper,
         c::network::show::Shown,
         c::network::simulate::Simulated,
+        railwright_network::sites::Answer,
         c::network::topologies::Kinds,
         c::network::topologies::OneKind,
         c::network::topologies::Published,

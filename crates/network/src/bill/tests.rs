@@ -396,6 +396,36 @@ fn designs_with_unpriced_parts_are_not_the_cheapest() {
     assert_eq!(compared.cheapest().map(|(names, _)| names), Some(vec!["cpo", "lpo"]));
 }
 
+/// Pods joined through optical circuit switches instead of cores. The published change of one operator is 70% of the capital cost and 59%
+/// of the power (10.1145/3544216.3544265), of a network whose spine blocks have two tiers of switches and whose NICs do not count. Here are
+/// one tier of cores and all switches, so the saving is smaller.
+#[test]
+fn circuit_switches_in_place_of_cores_save_cost_and_power() {
+    let prices = Prices::catalogue().expect("well formed");
+    let bill = |spec: DesignSpec| {
+        let bill = bill_of(&spec, &prices);
+        assert!(bill.known_watts().is_some(), "{:?}", bill.warnings);
+        let fabric = || bill.lines.iter().filter(|line| line.item != Item::Nic);
+        let watts: f64 = fabric().filter_map(|line| line.watts).map(Watts::get).sum();
+        let dollars: f64 = fabric().map(|line| line.dollars.get()).sum();
+        let ports = fabric().filter(|line| line.item == Item::CircuitSwitchPort).map(|line| line.count).sum();
+        (dollars, watts, ports)
+    };
+    let clos: (f64, f64, f64) = bill(DesignSpec::of(Kind::Clos, 16_384, 8, 64));
+    let direct = DesignSpec {
+        core_medium: Some(Medium::Circuit),
+        ..DesignSpec::of(Kind::DragonflyPlus, 16_384, 8, 64)
+    };
+    let global = direct.resolve().expect("built").counts().links_in(Layer::Global);
+    let (dollars, watts, ports) = bill(direct.clone());
+    assert_eq!((ports, clos.2), (2.0 * global as f64, 0.0));
+    assert!((0.8..0.95).contains(&(dollars / clos.0)), "{}", dollars / clos.0);
+    assert!((0.75..0.95).contains(&(watts / clos.1)), "{}", watts / clos.1);
+    // The circuit switches themselves cost less power than the ports of a tier of cores.
+    let fixed = bill(DesignSpec { core_medium: None, ..direct });
+    assert!(watts - fixed.1 < 0.05 * watts && dollars > fixed.0);
+}
+
 /// Designs with different shares of derived prices have one warning, with the range.
 #[test]
 fn several_bills_have_one_warning_about_derived_prices() {

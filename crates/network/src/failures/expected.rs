@@ -4,14 +4,14 @@
 //! failure at a time; concurrent failures are in [`super::sample`]. Excludes the step: its share of exposed network time, or the slowdown
 //! itself, is an input.
 
+use super::brief::{self, Brief, BriefLoss, Role};
 use super::rates::{Rate, Rates};
 use super::{Class, Recovery, classes};
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// Hours in a month: a twelfth of 8,760.
-pub const MONTH: f64 = 730.0;
+pub use super::brief::MONTH;
 
 /// Default hours lost per interruption. Llama 3 405B: 466 interruptions in 54 days, more than 90% of the time
 /// effective, so at most 0.1 x 1296 / 466 hours each (arXiv 2407.21783, section 3.3.4).
@@ -77,11 +77,14 @@ pub struct Expectation {
     pub devices: u64,
     /// Class by class, from the devices outwards.
     pub classes: Vec<ClassLoss>,
+    /// Flaps and slow parts of the classes that have rates of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub brief: Vec<BriefLoss>,
     /// Failures in a month.
     pub failures_per_month: f64,
-    /// Failures in a month that stop the job.
+    /// Failures in a month that stop the job, without flaps.
     pub interruptions_per_month: f64,
-    /// Device-hours that are lost in a month.
+    /// Device-hours that are lost in a month, also to flaps and slow parts.
     pub lost_hours_per_month: f64,
     /// Share of all device-hours.
     pub lost_share: f64,
@@ -100,15 +103,22 @@ pub fn expectation(
     slowdown: &dyn Fn(f64) -> Option<f64>,
 ) -> Result<Expectation, Problem> {
     let mut losses = Vec::new();
+    let mut briefs = Vec::new();
     for class in classes(design) {
         let Some(rate) = rates.of_class(class.part) else {
             return Err(Problem::new(format!("no failure rate for a {}", class.part))
                 .hint("add a line for it to a file for --rates"));
         };
-        losses.push(loss(class, rate, design.devices, job, slowdown));
+        let loss = loss(class, rate, design.devices, job, slowdown);
+        briefs.extend(brief_loss(&loss, design.devices, job, slowdown));
+        losses.push(loss);
     }
     let sum = |of: &dyn Fn(&ClassLoss) -> f64| losses.iter().map(of).fold(0.0, |sum, n| sum + n);
-    let lost = sum(&|l| l.lost_hours_per_month);
+    let in_brief = |of: &dyn Fn(&BriefLoss) -> f64| briefs.iter().map(of).fold(0.0, |sum, n| sum + n);
+    let lost = sum(&|l| l.lost_hours_per_month) + in_brief(&BriefLoss::lost_hours_per_month);
+    let slow_parts = in_brief(&|brief| {
+        brief.slow.as_ref().map_or(0.0, |slow| slow.present * (slow.slowdown.unwrap_or(1.0) - 1.0))
+    });
     let devices = design.devices as f64;
     // Time between two failures of a class is far longer than a repair, so shares of the month add up.
     let slower = |l: &ClassLoss| {
@@ -122,9 +132,36 @@ pub fn expectation(
         interruptions_per_month: sum(&|l| if l.interrupts { l.failures_per_month } else { 0.0 }),
         lost_hours_per_month: lost,
         lost_share: (lost / (devices * MONTH)).min(1.0),
-        mean_slowdown: 1.0 + sum(&slower),
+        mean_slowdown: 1.0 + sum(&slower) + slow_parts,
         mean_lost_devices: (lost / MONTH).min(devices),
         classes: losses,
+        brief: briefs,
+    })
+}
+
+/// Flaps and slow parts of a class, if its rate has any.
+fn brief_loss(
+    loss: &ClassLoss,
+    devices: u64,
+    job: &Job,
+    slowdown: &dyn Fn(f64) -> Option<f64>,
+) -> Option<BriefLoss> {
+    let (class, rates) = (&loss.class, loss.rate.brief);
+    if rates == Brief::default() || class.count == 0 {
+        return None;
+    }
+    let role = Role {
+        count: class.count,
+        devices,
+        is_only: class.cut_off > 0,
+        kept_alone: class.kept(Recovery::Alone),
+        slowdown: loss.slowdown,
+    };
+    Some(BriefLoss {
+        part: class.part,
+        count: class.count,
+        flaps: rates.flaps.map(|rate| brief::flaps(&role, &rate, job.interruption_hours)),
+        slow: rates.slow.map(|rate| brief::slow(&role, &rate, slowdown)),
     })
 }
 
@@ -233,6 +270,35 @@ mod tests {
         assert!((leaf.lost_hours_per_month - 256.0 * 9224e-9 * 730.0 * run_on).abs() < 1e-6);
         let sum: f64 = run.classes.iter().map(|l| l.lost_hours_per_month).sum();
         assert!((run.lost_hours_per_month - sum).abs() < 1e-9 && run.lost_share < 0.01);
+    }
+
+    /// Flaps and slow parts add to what failures cost, and to nothing without rates of them.
+    #[test]
+    fn flaps_and_slow_parts_add_to_failures() {
+        let design = DesignSpec::of(Kind::RailOptimized, 4096, 8, 64).resolve().expect("built");
+        let mut rates = Rates::catalogue().expect("well formed");
+        let cost = |rates: &Rates| {
+            expectation(&design, rates, &JOB, &|kept| slowdown(kept, JOB.exposed_share)).expect("known")
+        };
+        let before = cost(&rates);
+        assert!(before.brief.is_empty());
+        let table = "part,flaps_per_month,flap_seconds,slow_per_month,slow_hours,slow_kept\n\
+                     access-link,0.1,8,0.001,12,0.5\nnic,,,0.002,24,0.5\n";
+        rates.overlay(table, "own.csv").expect("valid");
+        let after = cost(&rates);
+        let parts: Vec<&str> = after.brief.iter().map(|brief| brief.part).collect();
+        assert_eq!(parts, ["NIC", "NIC-leaf link"]);
+        let extra: f64 = after.brief.iter().map(BriefLoss::lost_hours_per_month).sum();
+        assert!(
+            (after.lost_hours_per_month - before.lost_hours_per_month - extra).abs() < 1e-6 && extra > 0.0
+        );
+        assert!((after.lost_share - (before.lost_share + extra / 4096.0 / MONTH)).abs() < 1e-12);
+        let stops: f64 = after.brief.iter().map(BriefLoss::stops_per_month).sum();
+        assert!((stops - 409.6 * (-brief::TRANSPORT_SECONDS / 8.0_f64).exp()).abs() < 1e-9);
+        assert_eq!(after.interruptions_per_month, before.interruptions_per_month);
+        // 4,096 x 0.001 links for 12 h and 0.002 NICs for 24 h a month, at 1.2 times the step.
+        let present = 4.096 * 12.0 / MONTH + 8.192 * 24.0 / MONTH;
+        assert!((after.mean_slowdown - before.mean_slowdown - present * 0.2).abs() < 1e-9);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of tables that override it, and the line that applies to each
 //! class of parts. Does not extrapolate from one part to another: a class uses the line of its own name, or of its family.
 
+use super::brief::{Brief, Flaps, Slow};
 use crate::records;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -16,11 +17,25 @@ pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
 
 /// Longer tables are no tables of rates.
 const LONGEST: usize = 1 << 20;
-const COLUMNS: [&str; 8] =
-    ["part", "fit", "mtbf_hours", "repair_hours", "date", "fit_source", "repair_source", "confidence"];
+const COLUMNS: [&str; 14] = [
+    "part",
+    "fit",
+    "mtbf_hours",
+    "repair_hours",
+    "date",
+    "fit_source",
+    "repair_source",
+    "confidence",
+    "flaps_per_month",
+    "flap_seconds",
+    "reroute_seconds",
+    "slow_per_month",
+    "slow_hours",
+    "slow_kept",
+];
 
 /// Parts that the table may name: classes of [`super::classes`], then the families that cover several.
-const PARTS: [(&str, &str); 11] = [
+const PARTS: [(&str, &str); 13] = [
     ("nic", "NIC"),
     ("access-link", "NIC-leaf link"),
     ("leaf", "leaf"),
@@ -28,14 +43,19 @@ const PARTS: [(&str, &str); 11] = [
     ("spine", "spine"),
     ("spine-core-link", "spine-core link"),
     ("core", "core"),
+    ("core-top-link", "core-top link"),
+    ("top", "top switch"),
     ("router", "router"),
     ("local-link", "link within a group"),
     ("global-link", "global link"),
     ("torus-link", "link"),
 ];
 const FAMILIES: [(&str, &[&str]); 2] = [
-    ("switch", &["leaf", "spine", "core", "router"]),
-    ("fabric-link", &["leaf-spine-link", "spine-core-link", "local-link", "global-link", "torus-link"]),
+    ("switch", &["leaf", "spine", "core", "top", "router"]),
+    (
+        "fabric-link",
+        &["leaf-spine-link", "spine-core-link", "core-top-link", "local-link", "global-link", "torus-link"],
+    ),
 ];
 
 /// One line: failure rate and repair time of a part.
@@ -54,6 +74,9 @@ pub struct Rate {
     pub repair_source: String,
     /// `retrieved`, `recalled`, `derived`, or text of the user.
     pub confidence: String,
+    /// Flaps and slow parts; none by default.
+    #[serde(flatten)]
+    pub brief: Brief,
 }
 
 impl Rate {
@@ -82,6 +105,7 @@ pub struct Rates {
 struct Partial {
     fit: Option<f64>,
     repair_hours: Option<f64>,
+    brief: Brief,
     words: [String; 4],
 }
 
@@ -114,7 +138,12 @@ impl Rates {
                         fit_source: String::new(),
                         repair_source: String::new(),
                         confidence: String::new(),
+                        brief: Brief::default(),
                     });
+                    let brief = Brief {
+                        flaps: line.brief.flaps.or(before.brief.flaps),
+                        slow: line.brief.slow.or(before.brief.slow),
+                    };
                     Rate {
                         fit: fit.unwrap_or(before.fit),
                         repair_hours: repair.unwrap_or(before.repair_hours),
@@ -130,6 +159,7 @@ impl Rates {
                             before.repair_source
                         },
                         confidence,
+                        brief,
                     }
                 }
             };
@@ -241,9 +271,40 @@ fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<(String, Partial), Proble
     let partial = Partial {
         fit: fit.or_else(|| between.map(|hours| 1e9 / hours)),
         repair_hours: number("repair_hours", 0.0, 1e6)?,
+        brief: brief(part, &number)?,
         words,
     };
     Ok((part.to_owned(), partial))
+}
+
+/// Flaps and slow parts of a line: all numbers of one, or none.
+fn brief(
+    part: &str,
+    number: &impl Fn(&str, f64, f64) -> Result<Option<f64>, Problem>,
+) -> Result<Brief, Problem> {
+    let incomplete = |columns: &str| {
+        Problem::new(format!("`{part}` has a part of {columns}"))
+            .hint(format!("set all of {columns}, or leave all of them empty"))
+    };
+    let flaps = (number("flaps_per_month", 0.0, 1e6)?, number("flap_seconds", 0.0, 86_400.0)?);
+    let reroute_seconds = number("reroute_seconds", 0.0, 86_400.0)?;
+    let slow = (
+        number("slow_per_month", 0.0, 1e6)?,
+        number("slow_hours", 0.0, 1e6)?,
+        number("slow_kept", 0.0, 1.0)?,
+    );
+    Ok(Brief {
+        flaps: match flaps {
+            (Some(per_month), Some(seconds)) => Some(Flaps { per_month, seconds, reroute_seconds }),
+            (None, None) if reroute_seconds.is_none() => None,
+            _ => return Err(incomplete("`flaps_per_month` and `flap_seconds`")),
+        },
+        slow: match slow {
+            (Some(per_month), Some(hours), Some(kept)) => Some(Slow { per_month, hours, kept }),
+            (None, None, None) => None,
+            _ => return Err(incomplete("`slow_per_month`, `slow_hours` and `slow_kept`")),
+        },
+    })
 }
 
 #[cfg(test)]
@@ -275,6 +336,17 @@ mod tests {
         assert_eq!(rates.of_class("leaf").expect("the family's").fit, 9224.0);
         rates.overlay("part,repair_hours\nleaf,0.5\n", "own.csv").expect("valid");
         assert_eq!(rates.of_class("leaf").map(|r| (r.fit, r.repair_hours)), Some((9224.0, 0.5)));
+        // A family's flaps are those of its members that have none of their own.
+        assert_eq!(rates.of_class("core").expect("the family's").brief, Brief::default());
+        rates
+            .overlay(
+                "part,flaps_per_month,flap_seconds,reroute_seconds\nswitch,0.1,8,1\nleaf,,,\n",
+                "own.csv",
+            )
+            .expect("valid");
+        let flaps = Flaps { per_month: 0.1, seconds: 8.0, reroute_seconds: Some(1.0) };
+        assert_eq!(rates.of_class("core").and_then(|rate| rate.brief.flaps), Some(flaps));
+        assert_eq!(rates.of_class("leaf").and_then(|rate| rate.brief.flaps), None);
         let down = Rate { fit: 1e8, repair_hours: 10.0, ..spine }.unavailability();
         assert!((down - 0.5).abs() < 1e-12);
     }
@@ -300,6 +372,14 @@ mod tests {
             (
                 "part,mtbf_hours\nnic,0\n",
                 "own.csv:2:1: `0` is not a number from 1 to 1000000000000000 in the column `mtbf_hours`",
+            ),
+            (
+                "part,flaps_per_month\nnic,1\n",
+                "own.csv:2:1: `nic` has a part of `flaps_per_month` and `flap_seconds`",
+            ),
+            (
+                "part,slow_kept\nnic,1.5\n",
+                "own.csv:2:1: `1.5` is not a number from 0 to 1 in the column `slow_kept`",
             ),
             ("part,fit,mtbf_hours\nnic,1,1\n", "own.csv:2:1: `nic` has both `fit` and `mtbf_hours`"),
             ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` occurs twice"),

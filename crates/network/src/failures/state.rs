@@ -102,6 +102,10 @@ struct Lost {
     core_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
     /// Lost cores: plane, fabric to cores by core group.
     cores: BTreeMap<(u64, u32), BTreeMap<u64, BTreeSet<u64>>>,
+    /// Links lost above cores: plane, fabric, zone to links by core of the zone.
+    top_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
+    /// Lost top switches: plane, fabric to top switches by their group.
+    tops: BTreeMap<(u64, u32), BTreeMap<u64, BTreeSet<u64>>>,
 }
 
 impl<'a> States<'a> {
@@ -155,6 +159,8 @@ impl<'a> States<'a> {
             "spine" if network.kept_tiers >= 2 => fabrics * clos.spines(),
             "spine-core link" if network.kept_tiers >= 3 => fabrics * clos.spine_core_links(),
             "core" if network.kept_tiers >= 3 => fabrics * clos.cores(),
+            "core-top link" if network.kept_tiers >= 4 => fabrics * clos.core_top_links(),
+            "top switch" if network.kept_tiers >= 4 => fabrics * clos.tops(),
             _ => 0,
         }
     }
@@ -271,6 +277,19 @@ impl<'a> States<'a> {
                 let groups = lost.cores.entry((plane, fabric)).or_default();
                 groups.entry(core / clos.cores_per_group).or_default().insert(core % clos.cores_per_group);
             }
+            "core-top link" => {
+                let (plane, fabric, link) = of_fabric(clos.core_top_links());
+                let core = link / clos.upper.map_or(1, |upper| upper.core_uplinks);
+                let zone = narrow(core / clos.cores_per_zone());
+                let cores = lost.top_links.entry((plane, fabric, zone)).or_default();
+                *cores.entry(core % clos.cores_per_zone()).or_default() += 1;
+            }
+            "top switch" => {
+                let (plane, fabric, top) = of_fabric(clos.tops());
+                let each = clos.upper.map_or(1, |upper| upper.tops / upper.groups);
+                let groups = lost.tops.entry((plane, fabric)).or_default();
+                groups.entry(top / each).or_default().insert(top % each);
+            }
             _ => {}
         }
     }
@@ -287,7 +306,11 @@ impl<'a> States<'a> {
         }
         let mut pods: BTreeSet<(u64, u32, u32)> =
             lost.spines.keys().chain(lost.core_links.keys()).copied().collect();
-        for (plane, fabric) in lost.cores.keys() {
+        let per_zone = narrow(self.network.clos.pods_per_zone());
+        for (plane, fabric, zone) in lost.top_links.keys() {
+            pods.extend((zone * per_zone..(zone + 1) * per_zone).map(|pod| (*plane, *fabric, pod)));
+        }
+        for (plane, fabric) in lost.cores.keys().chain(lost.tops.keys()) {
             pods.extend(
                 self.pods
                     .range((*fabric, 0)..=(*fabric, u32::MAX))
@@ -296,8 +319,7 @@ impl<'a> States<'a> {
         }
         for (plane, fabric, pod) in pods {
             let leaf = narrow(u64::from(pod) * self.network.clos.leaves_per_pod);
-            let above =
-                self.above_leaf(lost, plane, fabric, leaf).min(self.above_pod(lost, plane, fabric, leaf));
+            let above = self.above(lost, plane, fabric, leaf);
             let list = if above == 0.0 { &self.pods } else { &self.manners };
             domains.extend(list.get(&(fabric, pod)).into_iter().flatten().map(|domain| u64::from(*domain)));
         }
@@ -313,7 +335,13 @@ impl<'a> States<'a> {
         {
             return 0.0;
         }
-        self.above_leaf(lost, plane, fabric, leaf).min(self.above_pod(lost, plane, fabric, leaf))
+        self.above(lost, plane, fabric, leaf)
+    }
+
+    /// Share that is left above a leaf: of its tier with the largest loss.
+    fn above(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
+        let pod = self.above_pod(lost, plane, fabric, leaf);
+        self.above_leaf(lost, plane, fabric, leaf).min(pod).min(self.above_zone(lost, plane, fabric, leaf))
     }
 
     /// Working uplinks of a leaf to working spines over all, plus the surplus over the hosts' need; at most 1.
@@ -351,6 +379,7 @@ impl<'a> States<'a> {
         if links.is_none() && cores.is_none() {
             return 1.0;
         }
+        let zone = clos.zone(u64::from(pod));
         let dead = lost.spines.get(&(plane, fabric, pod));
         let (mut worst, mut sum) = (1.0_f64, 0.0);
         for spine in 0..clos.spines_per_pod {
@@ -358,7 +387,7 @@ impl<'a> States<'a> {
                 continue;
             }
             let cut = links.and_then(|links| links.get(&spine)).copied().unwrap_or(0);
-            let group = spine / clos.spines_per_core_group().max(1);
+            let group = zone * clos.core_groups + spine / clos.spines_per_core_group().max(1);
             let gone = cores.and_then(|cores| cores.get(&group)).map_or(0, BTreeSet::len) as f64;
             let left =
                 (1.0 - cut as f64 / clos.spine_uplinks as f64) * (1.0 - gone / clos.cores_per_group as f64);
@@ -367,7 +396,42 @@ impl<'a> States<'a> {
                 worst = worst.min(left);
             }
         }
-        let all = sum / clos.spines_per_pod as f64;
+        self.even_or_worst(sum / clos.spines_per_pod as f64, worst)
+    }
+
+    /// Share of uplink capacity that the cores of a zone keep, as [`Self::above_pod`] that of spines.
+    fn above_zone(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
+        let clos = &self.network.clos;
+        let Some(upper) = clos.upper.filter(|_| self.network.kept_tiers >= 4) else { return 1.0 };
+        let zone = clos.zone(clos.pod(u64::from(leaf)));
+        let links = lost.top_links.get(&(plane, fabric, narrow(zone)));
+        let tops = lost.tops.get(&(plane, fabric));
+        if links.is_none() && tops.is_none() {
+            return 1.0;
+        }
+        let dead = lost.cores.get(&(plane, fabric));
+        let (cores, each) = (clos.cores_per_zone(), upper.tops / upper.groups);
+        let (mut worst, mut sum) = (1.0_f64, 0.0);
+        for core in 0..cores {
+            let (group, within) = (core / clos.cores_per_group, core % clos.cores_per_group);
+            let group = zone * clos.core_groups + group;
+            if dead.and_then(|dead| dead.get(&group)).is_some_and(|dead| dead.contains(&within)) {
+                continue;
+            }
+            let cut = links.and_then(|links| links.get(&core)).copied().unwrap_or(0);
+            let top_group = core / (cores / upper.groups).max(1);
+            let gone = tops.and_then(|tops| tops.get(&top_group)).map_or(0, BTreeSet::len) as f64;
+            let left = (1.0 - cut as f64 / upper.core_uplinks as f64) * (1.0 - gone / each as f64);
+            sum += left;
+            if left > 0.0 {
+                worst = worst.min(left);
+            }
+        }
+        self.even_or_worst(sum / cores as f64, worst)
+    }
+
+    /// Sprayed packets use what all switches of a tier keep, hashed ones what the worst keeps.
+    fn even_or_worst(&self, all: f64, worst: f64) -> f64 {
         if self.design.routing.is_spread() || all == 0.0 { all } else { worst.min(1.0) }
     }
 }
@@ -393,103 +457,4 @@ fn narrow(n: u64) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::classes;
-    use super::*;
-    use crate::topology::{DesignSpec, Kind, Routing};
-
-    fn design(kind: Kind, devices: u64, domain: u64, radix: u64, routing: Routing) -> Design {
-        let spec = DesignSpec {
-            kind: Some(kind),
-            devices: Some(devices),
-            domain: Some(domain),
-            radix: Some(radix),
-            routing: Some(routing),
-            ..DesignSpec::default()
-        };
-        spec.resolve().expect("it is built")
-    }
-
-    #[test]
-    fn one_part_equals_its_class() {
-        for routing in [Routing::Ecmp, Routing::Spray] {
-            for design in [
-                design(Kind::Clos, 128, 4, 8, routing),
-                design(Kind::Clos, 32, 4, 8, routing),
-                design(Kind::RailOptimized, 128, 4, 8, routing),
-                design(Kind::RailOnly, 128, 4, 8, routing),
-                design(Kind::RailOnly, 32, 8, 8, routing),
-                design(Kind::DualPlane, 64, 4, 8, routing),
-                design(Kind::MultiPlane, 256, 8, 16, routing),
-            ] {
-                let states = States::new(&design).expect("a Clos");
-                for class in classes(&design) {
-                    assert_eq!(states.count(class.part), class.count, "{} {}", design.name, class.part);
-                    for number in [0, class.count / 2, class.count - 1] {
-                        let state = states.state(&[Part { class: class.part, number }]);
-                        let what = format!("{} {} {number} {routing:?}", design.name, class.part);
-                        assert_eq!(State::devices(&state.cut_off), class.cut_off, "{what}");
-                        assert_eq!(State::devices(&state.stranded), class.stranded, "{what}");
-                        assert!(
-                            (state.kept_alone - class.kept_alone).abs() < 1e-12,
-                            "{what}: {state:?} {class:?}"
-                        );
-                        assert!(
-                            (state.kept_neighbour - class.kept_neighbour).abs() < 1e-12,
-                            "{what}: {state:?} {class:?}"
-                        );
-                        assert!(
-                            (state.kept_spread - class.kept_spread).abs() < 1e-12,
-                            "{what}: {state:?} {class:?}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn failures_add_up_and_cut_domains_apart() {
-        let rails = design(Kind::RailOnly, 64, 4, 16, Routing::Ecmp);
-        let states = States::new(&rails).expect("a Clos");
-        // Domain 0 keeps rail 3 alone, domain 1 keeps rail 0 alone: no rail joins them, though each reaches all others.
-        let nics =
-            |list: &[u64]| list.iter().map(|&number| Part { class: "NIC", number }).collect::<Vec<_>>();
-        let state = states.state(&nics(&[0, 1, 2, 5, 6, 7]));
-        assert_eq!((state.is_connected, state.kept_spread), (false, 0.25));
-        assert!(state.stranded.is_empty());
-        assert_eq!(state.cut_off, [Range { first: 0, last: 2 }, Range { first: 5, last: 7 }]);
-        let all = states.state(&nics(&[0, 1, 2, 3]));
-        assert_eq!((all.stranded.as_slice(), all.is_connected), (&[Range { first: 0, last: 3 }][..], false));
-        // With the same failed NICs, a Clos, which connects rails, stays connected.
-        let clos = design(Kind::Clos, 64, 4, 16, Routing::Ecmp);
-        assert!(States::new(&clos).expect("a Clos").state(&nics(&[0, 1, 2, 5, 6, 7])).is_connected);
-    }
-
-    #[test]
-    fn thousands_of_damaged_domains_are_held_against_each_other_once() {
-        // One NIC of each of 1,024 domains. On one fabric all domains keep the same connections; on 4 rails there are 4 different losses.
-        let nics: Vec<Part> = (0..1024).map(|n| Part { class: "NIC", number: n * 4 + n / 4 % 4 }).collect();
-        for (kind, manners) in [(Kind::Clos, 1), (Kind::RailOnly, 4)] {
-            let design = design(kind, 4096, 4, 64, Routing::Ecmp);
-            let (state, open) = States::new(&design).expect("a Clos").left(&nics);
-            assert_eq!(
-                (open.len(), state.is_connected, State::devices(&state.cut_off)),
-                (manners, true, 1024),
-                "{kind:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn both_planes_of_a_rail_are_needed_to_cut_it_off() {
-        let dual = design(Kind::DualPlane, 128, 8, 16, Routing::Ecmp);
-        let states = States::new(&dual).expect("a Clos");
-        let leaves = states.count("leaf");
-        let one = states.state(&[Part { class: "leaf", number: 0 }]);
-        let both =
-            states.state(&[Part { class: "leaf", number: 0 }, Part { class: "leaf", number: leaves / 2 }]);
-        assert_eq!((one.cut_off.len(), one.kept_alone), (0, 0.5));
-        assert_eq!((State::devices(&both.cut_off), both.kept_spread), (16, 1.0 - 1.0 / 8.0));
-    }
-}
+mod tests;

@@ -108,7 +108,8 @@ pub(super) fn named(topology: &Topology, link: LinkId) -> String {
 
 /// Number of cables of a link: several if links with the same state are pooled.
 pub(super) fn together(topology: &Topology, class: &LinkClass) -> usize {
-    if topology.detail != Detail::Links && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
+    let is_pooled = matches!(class.layer, Layer::LeafSpine | Layer::SpineCore | Layer::CoreTop);
+    if topology.detail != Detail::Links && is_pooled {
         ((class.capacity / topology.design.port_bandwidth).round() as usize).max(1)
     } else {
         1
@@ -122,10 +123,14 @@ fn between_pooled(topology: &Topology, link: LinkId) -> String {
     let is_parted = topology.detail == Detail::Parted;
     let name = |id| match graph.node(id) {
         Node::Switch(switch) if switch.tier >= 2 && is_parted => {
-            let word = if switch.tier >= 3 { "cores" } else { "spines" };
+            let word = ["spines", "cores", "top switches"][usize::from(switch.tier.clamp(2, 4)) - 2];
             format!("{word} equivalent to number {}", switch.index)
         }
-        Node::Switch(switch) if switch.tier >= 3 => "all cores".to_owned(),
+        Node::Switch(switch) if switch.tier >= 4 => "all top switches".to_owned(),
+        Node::Switch(switch) if switch.tier == 3 => match switch.zone {
+            Some(zone) => format!("all cores of zone {zone}"),
+            None => "all cores".to_owned(),
+        },
         Node::Switch(switch) if switch.tier == 2 => {
             format!("all spines of pod {}", switch.pod.unwrap_or_default())
         }
@@ -148,7 +153,8 @@ fn node(node: Node) -> String {
             let tier = match switch.tier {
                 1 => "leaf",
                 2 => "spine",
-                _ => "core",
+                3 => "core",
+                _ => "top switch",
             };
             format!("{tier} {}", switch.index)
         }

@@ -17,23 +17,24 @@ pub enum Part {
     Link(Layer, u32),
     /// The network interface of a device, with all of its ports.
     Nic(u32),
-    /// A switch: its tier (1 leaf or router, 2 spine, 3 core), and its number in it.
+    /// A switch: its tier (1 leaf or router, 2 spine, 3 core, 4 top), and its number in it.
     Switch(u8, u32),
 }
 
 /// Names of layers within a part's name.
-const LAYERS: [(&str, Layer); 8] = [
+const LAYERS: [(&str, Layer); 9] = [
     ("scale-up", Layer::ScaleUp),
     ("host", Layer::Host),
     ("access", Layer::Access),
     ("leaf-spine", Layer::LeafSpine),
     ("spine-core", Layer::SpineCore),
+    ("core-top", Layer::CoreTop),
     ("local", Layer::Local),
     ("global", Layer::Global),
     ("torus", Layer::Torus),
 ];
-const TIERS: [(&str, u8); 4] = [("leaf", 1), ("router", 1), ("spine", 2), ("core", 3)];
-const WORDS: [&str; 6] = ["link", "nic", "leaf", "router", "spine", "core"];
+const TIERS: [(&str, u8); 5] = [("leaf", 1), ("router", 1), ("spine", 2), ("core", 3), ("top", 4)];
+const WORDS: [&str; 7] = ["link", "nic", "leaf", "router", "spine", "core", "top"];
 
 /// A layer's name.
 pub fn layer_name(layer: Layer) -> &'static str {
@@ -41,7 +42,7 @@ pub fn layer_name(layer: Layer) -> &'static str {
 }
 
 impl Part {
-    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`, the
+    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `top:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`, the
     /// spelling of `network failures`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let shown = human::shorten(text);
@@ -61,7 +62,7 @@ impl Part {
             None
         };
         if !WORDS.contains(&word) {
-            let list = "parts are link:LAYER:N, nic:N, leaf:N, router:N, spine:N and core:N";
+            let list = "parts are link:LAYER:N, nic:N, leaf:N, router:N, spine:N, core:N and top:N";
             return Err(Problem::new(format!("unknown part of a network `{shown}`"))
                 .hint(did_you_mean(word, WORDS, list)));
         }

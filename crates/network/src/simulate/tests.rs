@@ -4,10 +4,12 @@
 mod agreement;
 mod broken;
 mod detours;
+mod flowlets;
 mod parted;
 mod published;
 mod recovery;
 mod uniform;
+mod zones;
 
 use super::{Class, Part, Together, Wiring, class_time, exchange_time};
 use crate::flow::program::{self, Phases, Ring};

@@ -3,7 +3,7 @@
 //! Responsible for: the sums on links over the routes of all pairs, from the numbers of members below each leaf and in each pod. Excludes
 //! routes that differ between pairs (hashes, broken parts, rails of several positions): those are summed pair by pair.
 //!
-//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`. The load of each of these depends only on the number of members
+//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`, and between zones also top switches. The load of each of these depends only on the number of members
 //! beyond it. O(members), while pairs are members squared.
 
 use super::class::Block;
@@ -18,6 +18,7 @@ struct Port {
     /// Leaf of the fabric, so that separate rails never share one.
     leaf: (u64, u64),
     pod: (u64, u64),
+    zone: (u64, u64),
 }
 
 struct Tree<'a> {
@@ -97,7 +98,8 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
 impl Tree<'_> {
     fn port(&self, device: u64) -> Port {
         let (fabric, leaf) = self.design.leaf_of(self.network, device);
-        Port { leaf: (fabric, leaf), pod: (fabric, self.network.clos.pod(leaf)) }
+        let pod = self.network.clos.pod(leaf);
+        Port { leaf: (fabric, leaf), pod: (fabric, pod), zone: (fabric, self.network.clos.zone(pod)) }
     }
 
     fn node(&self, device: u64, plane: u64) -> Option<NodeId> {
@@ -143,18 +145,18 @@ impl Tree<'_> {
             let port = self.port(device);
             let sent = own.beyond(number, port).map(|n| n * count);
             let is_member = members.binary_search(&(device as u32)).is_ok();
-            let received = if is_member { gates.beyond(number, port) } else { [0.0; 3] };
+            let received = if is_member { gates.beyond(number, port) } else { [0.0; 4] };
             let (out, into) = if before { (sent, received) } else { (received, sent) };
             self.on_links(device, out, into, bytes, add);
         }
     }
 
-    /// Messages that leave and reach a device's NIC: in all, beyond its leaf, beyond its pod.
+    /// Messages that leave and reach a device's NIC: in all, beyond its leaf, beyond its pod, beyond its zone.
     fn on_links(
         &self,
         device: u64,
-        out: [f64; 3],
-        into: [f64; 3],
+        out: [f64; 4],
+        into: [f64; 4],
         bytes: f64,
         add: &mut impl FnMut(LinkId, f64),
     ) {
@@ -169,37 +171,37 @@ impl Tree<'_> {
             let Some(access) = self.topology.access_link(device as u32, plane) else { continue };
             add(access, out[0] * share);
             add(access.reverse(), into[0] * share);
-            let Some(leaf) = self.node(device, plane) else { continue };
-            if let Some(up) = self.above(leaf) {
-                add(up, out[1] * share);
-                add(up.reverse(), into[1] * share);
-                if let Some(top) = self.above(self.topology.graph.to(up)) {
-                    add(top, out[2] * share);
-                    add(top.reverse(), into[2] * share);
-                }
+            let Some(mut node) = self.node(device, plane) else { continue };
+            for (out, into) in out.iter().zip(into).skip(1) {
+                let Some(up) = self.above(node) else { break };
+                add(up, out * share);
+                add(up.reverse(), into * share);
+                node = self.topology.graph.to(up);
             }
         }
     }
 
     /// The pooled link upwards: cables are laid upwards, so its number is even.
     fn above(&self, node: NodeId) -> Option<LinkId> {
-        use crate::topology::Layer::{LeafSpine, SpineCore};
+        use crate::topology::Layer::{CoreTop, LeafSpine, SpineCore};
         let graph = &self.topology.graph;
         graph.outgoing(node).find(|link| {
-            link.0.is_multiple_of(2) && matches!(graph.class(*link).layer, LeafSpine | SpineCore)
+            link.0.is_multiple_of(2) && matches!(graph.class(*link).layer, LeafSpine | SpineCore | CoreTop)
         })
     }
 }
 
-/// Weights of ports: total, by domain, leaf and pod.
+/// Weights of ports: total, by domain, leaf, pod and zone.
 #[derive(Default)]
 struct Counts {
     all: BTreeMap<u64, f64>,
     domains: BTreeMap<u64, f64>,
     leaves: BTreeMap<(u64, u64), f64>,
     pods: BTreeMap<(u64, u64), f64>,
+    zones: BTreeMap<(u64, u64), f64>,
     of_leaf: BTreeMap<((u64, u64), u64), f64>,
     of_pod: BTreeMap<((u64, u64), u64), f64>,
+    of_zone: BTreeMap<((u64, u64), u64), f64>,
 }
 
 impl Counts {
@@ -208,16 +210,19 @@ impl Counts {
         *self.domains.entry(domain).or_default() += weight;
         *self.leaves.entry(port.leaf).or_default() += weight;
         *self.pods.entry(port.pod).or_default() += weight;
+        *self.zones.entry(port.zone).or_default() += weight;
+        *self.of_zone.entry((port.zone, domain)).or_default() += weight;
         *self.of_leaf.entry((port.leaf, domain)).or_default() += weight;
         *self.of_pod.entry((port.pod, domain)).or_default() += weight;
     }
 
-    /// Weight in other domains: in all, below other leaves, in other pods.
-    fn beyond(&self, domain: u64, port: Port) -> [f64; 3] {
+    /// Weight in other domains: in all, below other leaves, in other pods, in other zones.
+    fn beyond(&self, domain: u64, port: Port) -> [f64; 4] {
         let get = |known: Option<&f64>| known.copied().unwrap_or(0.0);
         let away = get(self.all.get(&0)) - get(self.domains.get(&domain));
         let same_leaf = get(self.leaves.get(&port.leaf)) - get(self.of_leaf.get(&(port.leaf, domain)));
         let same_pod = get(self.pods.get(&port.pod)) - get(self.of_pod.get(&(port.pod, domain)));
-        [away, away - same_leaf, away - same_pod]
+        let same_zone = get(self.zones.get(&port.zone)) - get(self.of_zone.get(&(port.zone, domain)));
+        [away, away - same_leaf, away - same_pod, away - same_zone]
     }
 }

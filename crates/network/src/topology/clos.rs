@@ -6,82 +6,11 @@
 //! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
 //! architectures for the construction of partly filled fabrics (`catalog/network/superpod_tables.csv` has their tables).
 
+pub use super::request::Request;
+use super::request::{Split, core_down, spine_down};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
-
-/// Requirements for a fabric.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Request {
-    /// Groups of endpoints with separate leaves: rails, else 1.
-    pub groups: u64,
-    /// Endpoints in each group.
-    pub endpoints: u64,
-    /// Ports of a leaf.
-    pub radix: u64,
-    /// Ports of a spine, such as of a modular chassis; `None` for those of a leaf.
-    pub spine_radix: Option<u64>,
-    /// Ports of a core; `None` for those of a spine.
-    pub core_radix: Option<u64>,
-    /// Ports of a top switch; `None` for those of a core.
-    pub top_radix: Option<u64>,
-    /// Endpoints that one switch port serves when it is split; 1 mostly.
-    pub hosts_per_port: u64,
-    /// Endpoints under a leaf, if not by the rule.
-    pub hosts_per_leaf: Option<u64>,
-    /// Neighbouring endpoints of one server, which the rule keeps under one leaf; 1 if they are on different leaves anyway.
-    pub server: u64,
-    /// Free switch ports of a leaf.
-    pub backup_ports: u64,
-    /// Tiers; `None` for the minimum.
-    pub tiers: Option<u64>,
-    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or the ratio that follows from `hosts_per_leaf`.
-    pub leaf_oversubscription: Option<f64>,
-    /// The same at a spine.
-    pub spine_oversubscription: f64,
-    /// The same at a core below top switches.
-    pub core_oversubscription: f64,
-    /// Pods; `None` for the minimum.
-    pub pods: Option<u64>,
-    /// True to keep a group's leaves in one pod (numbered group by group), if they fit.
-    pub groups_in_pods: bool,
-}
-
-impl Request {
-    /// Ports of a spine.
-    pub fn spine_ports(&self) -> u64 {
-        self.spine_radix.unwrap_or(self.radix)
-    }
-
-    /// Ports of a core.
-    pub fn core_ports(&self) -> u64 {
-        self.core_radix.unwrap_or_else(|| self.spine_ports())
-    }
-
-    /// Ports of a top switch.
-    pub fn top_ports(&self) -> u64 {
-        self.top_radix.unwrap_or_else(|| self.core_ports())
-    }
-
-    /// Ports of the switches, in words: of each tier where they differ.
-    fn ports(&self) -> String {
-        if self.spine_ports() == self.radix && self.core_ports() == self.radix {
-            return self.radix.to_string();
-        }
-        format!("{}/{}/{}", self.radix, self.spine_ports(), self.core_ports())
-    }
-
-    /// Ports of whole servers among the ports below a leaf; all of them if no server fits.
-    fn whole(&self, down: u64) -> u64 {
-        let server = self.server.div_ceil(self.hosts_per_port).max(1);
-        if down < server { down } else { down - down % server }
-    }
-
-    /// Endpoints that fit under a leaf.
-    pub fn leaf_hosts(&self) -> Result<u64, Problem> {
-        Split::of(self).map(|split| split.hosts)
-    }
-}
 
 /// The fourth tier, above zones: fabrics of three tiers whose cores have ports upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -93,6 +22,8 @@ pub struct Upper {
     pub core_uplinks: u64,
     /// Top switches.
     pub tops: u64,
+    /// Groups of top switches: cores of the same index in their zones share one.
+    pub groups: u64,
 }
 
 /// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
@@ -190,6 +121,21 @@ impl Clos {
         if self.tiers < 3 { 0 } else { self.spines() * self.spine_uplinks }
     }
 
+    /// Pods of a zone; all of them below four tiers.
+    pub fn pods_per_zone(&self) -> u64 {
+        (self.pods / self.zones()).max(1)
+    }
+
+    /// Cores of a zone; all of them below four tiers.
+    pub const fn cores_per_zone(&self) -> u64 {
+        self.core_groups * self.cores_per_group
+    }
+
+    /// The zone of a pod; 0 below four tiers.
+    pub fn zone(&self, pod: u64) -> u64 {
+        pod / self.pods_per_zone()
+    }
+
     /// Links of one spine to one leaf of its pod.
     pub fn trunk(&self) -> u64 {
         self.leaf_uplinks.checked_div(self.spines_per_pod).unwrap_or(0)
@@ -235,6 +181,11 @@ impl Clos {
     }
 
     fn with(request: &Request, split: Split) -> Result<Self, Problem> {
+        if let (Some(zones), Some(tiers @ 0..=3)) = (request.zones, request.tiers) {
+            return Err(Problem::new(format!("{zones} zones require four tiers, and {tiers} are set"))
+                .at_key("design.zones")
+                .hint("omit design.tiers; islands of two tiers are the pods of three (design.pods)"));
+        }
         let found = match request.tiers {
             Some(1) => Self::one_tier(request),
             Some(2) => Self::two_tiers(request, &split),
@@ -245,6 +196,8 @@ impl Clos {
                     .at_key("design.tiers")
                     .hint("use 1 to 4 tiers"));
             }
+            // Zones exist only with four tiers, so a request for zones implies four.
+            None if request.zones.is_some() => Self::four_tiers(request, &split)?,
             None => {
                 // Pods exist only with three tiers, so a request for pods implies three.
                 let small = request.pods.is_none();
@@ -368,86 +321,6 @@ impl Clos {
     }
 }
 
-/// Split of a leaf's ports into endpoints below and uplinks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Split {
-    hosts: u64,
-    uplinks: u64,
-}
-
-impl Split {
-    /// `down = ports * o / (1 + o)`, `uplinks = down / o`; `o` the oversubscription. Endpoints below a leaf are whole servers, if one fits,
-    /// and may be given instead.
-    fn of(request: &Request) -> Result<Self, Problem> {
-        let ports = request.radix.saturating_sub(request.backup_ports);
-        let o = request.leaf_oversubscription;
-        let down = if let Some(hosts) = request.hosts_per_leaf {
-            hosts.div_ceil(request.hosts_per_port)
-        } else {
-            let o = o.unwrap_or(1.0);
-            request.whole((ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64)
-        };
-        let hosts = request.hosts_per_leaf.unwrap_or(down * request.hosts_per_port);
-        let most = ports.saturating_sub(down);
-        // Whole servers leave ports for more uplinks, so that the oversubscription is at most the requested one.
-        let up = |o: f64| {
-            let up = down as f64 / o;
-            if request.server > 1 { (up - 1e-9).ceil() } else { (up + 1e-9).floor() }
-        };
-        let uplinks = o.map_or_else(|| most.min(down), |o| (up(o) as u64).min(most));
-        if hosts == 0 || uplinks == 0 {
-            return Err(Problem::new(format!(
-                "a leaf of {} ports with {} backup ports has {hosts} ports for devices and {uplinks} upwards",
-                request.radix, request.backup_ports
-            ))
-            .at_key("design.radix")
-            .hint("raise design.radix, or lower the oversubscription or design.hosts_per_leaf"));
-        }
-        Ok(Self { hosts, uplinks })
-    }
-}
-
-impl Split {
-    /// Splits of at most the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. Uplinks are rounded
-    /// down to powers of two and to the leaf of the network without oversubscription; those of a leaf with whole servers also rounded up.
-    fn equivalents(&self, request: &Request) -> Vec<Self> {
-        let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
-            return Vec::new();
-        };
-        if o <= 1.0 {
-            return Vec::new();
-        }
-        let half = request.radix.saturating_sub(request.backup_ports) / 2;
-        let rounded = (1..64).map(|bits| self.uplinks >> bits << bits).take_while(|uplinks| *uplinks > 0);
-        let mut uplinks: Vec<u64> = rounded.chain([(half as f64 / o) as u64]).collect();
-        uplinks.dedup();
-        uplinks.retain(|n| *n > 0 && *n < self.uplinks);
-        let down = |uplinks: u64| request.whole((uplinks as f64 * o + 1e-9).floor() as u64);
-        let of = |uplinks: u64| Self { hosts: down(uplinks) * request.hosts_per_port, uplinks };
-        let taken = self.hosts.div_ceil(request.hosts_per_port) + request.backup_ports;
-        let most = half.min(request.radix.saturating_sub(taken));
-        let fuller = self.uplinks + 1..=if request.server > 1 { most } else { 0 };
-        let fuller = fuller.map(|uplinks| Self { uplinks, ..*self });
-        // If ports do not divide at the requested ratio, the split has less oversubscription.
-        let holds_server = |split: &Self| split.hosts >= request.server.min(self.hosts);
-        uplinks.into_iter().map(of).filter(holds_server).chain(fuller).collect()
-    }
-}
-
-/// Ports of a spine below when there are cores above: `ports * o / (1 + o)`.
-fn spine_down(request: &Request) -> Result<u64, Problem> {
-    let (o, ports) = (request.spine_oversubscription, request.spine_ports());
-    let down = (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
-    if down == 0 || down >= ports {
-        return Err(Problem::new(format!(
-            "a spine of {ports} ports with oversubscription {o} has {down} ports below"
-        ))
-        .at_key("design.spine_oversubscription")
-        .hint("choose an oversubscription below the radix"));
-    }
-    Ok(down)
-}
-
 /// Maximum endpoints by number of tiers: the ports of a leaf, a leaf below each port of a spine, a pod below each port of a core. A zone
 /// below each port of a top switch. With switches of `k` ports at 1:1 these are k, k^2/2, k^3/4 and k^4/8.
 pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
@@ -465,7 +338,7 @@ pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
 }
 
 fn too_many(request: &Request, split: &Split) -> Problem {
-    let tiers = request.tiers.unwrap_or(3);
+    let tiers = request.tiers.unwrap_or(if request.zones.is_some() { 4 } else { 3 });
     let most = most_endpoints(request, tiers);
     let asked = request.groups.saturating_mul(request.endpoints);
     // Smallest larger radix that suffices with the same settings.
@@ -501,7 +374,7 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     if request.tiers.is_some_and(|tiers| tiers < 3) {
         hints.push("more tiers may be sufficient".to_owned());
     } else if tiers == 3 && Clos::new_quietly(&Request { tiers: Some(4), pods: None, ..*request }) {
-        hints.push("design.tiers = 4 is sufficient, for counts and costs".to_owned());
+        hints.push("design.tiers = 4 is sufficient".to_owned());
     }
     hints.push(
         "rail-only needs fewer ports per fabric, and more planes double the ports of a switch".to_owned(),
@@ -518,27 +391,14 @@ impl Clos {
             Some(1) => Self::one_tier(request).is_some(),
             Some(2) => Self::two_tiers(request, &split).is_some(),
             Some(4) => matches!(Self::four_tiers(request, &split), Ok(Some(_))),
+            None if request.zones.is_some() => matches!(Self::four_tiers(request, &split), Ok(Some(_))),
             _ => matches!(Self::three_tiers(request, &split), Ok(Some(_))),
         }
     }
 }
 
-/// Ports of a core below when there are top switches above: `ports * o / (1 + o)`.
-fn core_down(request: &Request) -> Result<u64, Problem> {
-    let (o, ports) = (request.core_oversubscription, request.core_ports());
-    let down = (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
-    if down == 0 || down >= ports {
-        return Err(Problem::new(format!(
-            "a core of {ports} ports with oversubscription {o} has {down} ports below"
-        ))
-        .at_key("design.core_oversubscription")
-        .hint("choose an oversubscription below the radix"));
-    }
-    Ok(down)
-}
-
 impl Clos {
-    /// Zones of three tiers, connected by top switches. Zones are equal, as few as the ports of cores allow, and contain all groups.
+    /// Zones of three tiers, connected by top switches. Zones are equal, as few as the ports of cores allow or as requested, and contain all groups.
     /// `tops = zones * cores * core uplinks / ports of a top switch`, in the grouping that needs fewest, so that every zone reaches every
     /// top switch of a group. `None` if four tiers are insufficient.
     fn four_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
@@ -549,7 +409,16 @@ impl Clos {
         if most == 0 {
             return Ok(None);
         }
-        let zones = per_group.div_ceil(most);
+        let zones = request.zones.unwrap_or(1).max(per_group.div_ceil(most));
+        if let Some(asked) = request.zones.filter(|asked| *asked < zones) {
+            return Err(Problem::new(format!(
+                "{asked} zones are too few for {} endpoints",
+                human::whole(request.groups.saturating_mul(request.endpoints))
+            ))
+            .at_key("design.zones")
+            .hint(format!("{zones} zones are sufficient"))
+            .remedy("design.zones", zones));
+        }
         let leaves_per_zone = per_group.div_ceil(zones);
         let zones = per_group.div_ceil(leaves_per_zone);
         let of_zone = Request {
@@ -572,7 +441,7 @@ impl Clos {
                 let tops = groups * per_group;
                 // Every zone must reach every top switch of a group.
                 if per_group <= from_zone && best.is_none_or(|best| tops < best.tops) {
-                    best = Some(Upper { zones, core_uplinks, tops });
+                    best = Some(Upper { zones, core_uplinks, tops, groups });
                 }
             }
         }

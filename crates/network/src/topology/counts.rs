@@ -143,6 +143,7 @@ impl Design {
         };
         let cables = links.div_ceil(self.links_per_cable);
         let transceivers = cabling.medium.transceivers(layer == Layer::Access) * cables;
+        counts.circuit_ports += cabling.medium.circuit_ports() * cables;
         counts.layers.push(LayerCount { layer, links, cables, cabling, transceivers, bandwidth });
     }
 

@@ -59,7 +59,11 @@ pub struct Design {
     pub side: Vec<SideNetwork>,
 }
 
-/// Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
+/// Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes.
+///
+/// A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route anew, at random
+/// (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the
+/// time is an upper bound: in sequence, a flowlet on a busy link delays only itself.
 ///
 /// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
 /// 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
@@ -71,21 +75,29 @@ pub struct Connection {
     pub channels: u64,
     /// Queue pairs of each channel on a port.
     pub queue_pairs: u64,
+    /// Flowlets of a message on each queue pair, each with its own route and an equal share of the bytes.
+    #[serde(skip_serializing_if = "is_one")]
+    pub flowlets: u64,
     /// True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
     pub plane_striping: bool,
 }
 
 impl Default for Connection {
     fn default() -> Self {
-        Self { channels: 2, queue_pairs: 1, plane_striping: true }
+        Self { channels: 2, queue_pairs: 1, flowlets: 1, plane_striping: true }
     }
 }
 
 impl Connection {
     /// Routes on each port, or on all together if ports are bonded.
     pub const fn routes(&self) -> u64 {
-        self.channels * self.queue_pairs
+        self.channels * self.queue_pairs * self.flowlets
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+const fn is_one(flowlets: &u64) -> bool {
+    *flowlets == 1
 }
 
 /// Scale-up domains, each modelled as one non-blocking switch.
@@ -210,14 +222,14 @@ impl Design {
 }
 
 impl Design {
-    /// Returns an error for networks that are counted and priced, but have no graph: those of four tiers.
+    /// Returns an error for networks that are counted and priced, but have no routes: four tiers with routes by destination.
     pub fn require_graph(&self) -> Result<(), Problem> {
-        if self.fabric_tiers() < 4 {
+        if self.fabric_tiers() < 4 || self.routing != Routing::Static {
             return Ok(());
         }
-        Err(Problem::new("four tiers are counted and priced, without routes and simulation")
-            .at_key("design.tiers")
-            .hint("three tiers of larger spines (design.spine_radix) are simulated"))
+        Err(Problem::new("`static` routing is not supported on four tiers")
+            .at_key("design.routing")
+            .hint("choose `spray` or `ecmp`"))
     }
 
     /// Tiers of switches that are there; 0 without switches, 1 for routers that are joined among each other.

@@ -60,7 +60,7 @@ pub enum Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switch {
-    /// The tier, 1 for leaves, 2 for spines, 3 for cores; 1 for routers of a dragonfly.
+    /// The tier, 1 for leaves, 2 for spines, 3 for cores, 4 for top switches; 1 for routers of a dragonfly.
     pub tier: u8,
     /// The plane, from 0.
     pub plane: u16,
@@ -68,6 +68,8 @@ pub struct Switch {
     pub rail: Option<u32>,
     /// The pod, or the group of a dragonfly; `None` for cores.
     pub pod: Option<u32>,
+    /// The zone below top switches; `None` for top switches, and in networks without them.
+    pub zone: Option<u32>,
     /// Its number among the switches of its tier in the whole network.
     pub index: u32,
 }
@@ -271,7 +273,14 @@ mod tests {
         };
         let class = (builder.class(class), builder.class(class));
         assert_eq!(class.0, class.1);
-        let leaf = builder.node(Node::Switch(Switch { tier: 1, plane: 0, rail: None, pod: None, index: 0 }));
+        let leaf = builder.node(Node::Switch(Switch {
+            tier: 1,
+            plane: 0,
+            rail: None,
+            pod: None,
+            zone: None,
+            index: 0,
+        }));
         let first = builder.connect(NodeId(0), leaf, class.0);
         let second = builder.connect(NodeId(1), leaf, class.0);
         let graph = builder.build();

@@ -163,6 +163,7 @@ impl Kind {
             | "rails"
             | "planes"
             | "pods"
+            | "zones"
             | "hosts_per_leaf"
             | "backup_ports"
             | "extra_endpoints"
@@ -176,7 +177,7 @@ impl Kind {
             "dimensions" | "cube" => self == Self::Torus,
             "radix" | "port_speed" | "links_per_cable" | "spine_medium" | "spine_length" => has_switches,
             "speed" | "access_medium" | "access_length" | "core_medium" | "core_length" | "routing"
-            | "channels" | "queue_pairs" | "seed" | "link_latency" => self != Self::ScaleUp,
+            | "channels" | "queue_pairs" | "flowlets" | "seed" | "link_latency" => self != Self::ScaleUp,
             _ => true,
         }
     }
@@ -268,6 +269,8 @@ pub enum Medium {
     Linear,
     /// Fibre into switches whose optics share the package of the switch chip (CPO); a NIC keeps a transceiver.
     CoPackaged,
+    /// Fibre through an optical circuit switch: a transceiver at each end, two ports of the circuit switch between them.
+    Circuit,
 }
 
 impl Medium {
@@ -275,8 +278,17 @@ impl Medium {
     pub const fn transceivers(self, is_at_nic: bool) -> u64 {
         match self {
             Self::Copper | Self::ActiveOptical => 0,
-            Self::Fibre | Self::Linear => 2,
+            Self::Fibre | Self::Linear | Self::Circuit => 2,
             Self::CoPackaged => is_at_nic as u64,
+        }
+    }
+
+    /// Ports of optical circuit switches that a cable passes. A port is a fibre in both directions, with circulators at the transceivers
+    /// (arXiv 2208.10041); a pod of 64 cubes with 6,144 such fibres has 48 circuit switches of 128 used ports (10.1145/3579371.3589350).
+    pub const fn circuit_ports(self) -> u64 {
+        match self {
+            Self::Circuit => 2,
+            _ => 0,
         }
     }
 
@@ -295,6 +307,7 @@ choice!(Medium {
     "fibre" | "fiber" => Self::Fibre,
     "linear" | "lpo" => Self::Linear,
     "co-packaged" | "cpo" => Self::CoPackaged,
+    "circuit" | "ocs" => Self::Circuit,
 });
 
 /// Cables of one layer.

@@ -5,9 +5,9 @@
 
 mod clos;
 mod grouped;
-mod parted;
 mod torus;
 mod valiant;
+mod walk;
 
 use super::build::{Detail, FabricLayout, Topology};
 use super::design::Fabric;
@@ -185,9 +185,15 @@ impl Topology {
             (FabricLayout::Clos(layout), Fabric::Clos(network)) => {
                 let link_path = clos::LinkPath { design: &self.design, network, layout, message };
                 match self.detail {
+                    Detail::Links if link_path.is_walked() && !self.design.routing.is_spread() => {
+                        walk::drawn(self, chosen.start, (from, to), &mut choices, route)?;
+                    }
+                    Detail::Parted => walk::sprayed(self, chosen.clone(), (from, to), route)?,
+                    Detail::Links if link_path.is_walked() => {
+                        walk::sprayed(self, chosen.clone(), (from, to), route)?;
+                    }
                     Detail::Links => link_path.route(chosen.clone(), &mut choices, route),
                     Detail::Pooled => link_path.route_pooled(chosen.clone(), route),
-                    Detail::Parted => parted::route(self, chosen.clone(), (from, to), route)?,
                 }
             }
             (FabricLayout::Dragonfly(layout), Fabric::Dragonfly(dragonfly)) => {

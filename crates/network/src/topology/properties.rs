@@ -22,6 +22,7 @@ prop_compose! {
         planes in proptest::option::weighted(0.2, 1_u64..5),
         rails in proptest::option::weighted(0.2, 1_u64..9),
         pods in proptest::option::weighted(0.2, 0_u64..6),
+        zones in proptest::option::weighted(0.1, 0_u64..6),
         hosts in proptest::option::weighted(0.2, 0_u64..20),
         backup in proptest::option::weighted(0.1, 0_u64..9),
         leaf in proptest::option::weighted(0.3, prop_oneof![Just(1.0), Just(1.125), Just(2.0), Just(3.0), Just(7.0), 0.01..40.0]),
@@ -38,6 +39,7 @@ prop_compose! {
             planes: planes.filter(|_| kind.takes("planes")),
             rails: rails.filter(|_| kind.takes("rails")),
             pods: pods.filter(|_| kind.takes("pods")),
+            zones: zones.filter(|_| kind.takes("zones")),
             hosts_per_leaf: hosts.filter(|_| kind.takes("hosts_per_leaf")),
             backup_ports: backup.filter(|_| kind.takes("backup_ports")),
             leaf_oversubscription: leaf.filter(|_| kind.takes("leaf_oversubscription")),
@@ -142,10 +144,13 @@ proptest! {
         let reached: u64 = summary.reach.iter().map(|reach| reach.devices).sum();
         prop_assert_eq!(reached, design.devices - 1, "{:?}", summary.reach);
         let Ok(topology) = Topology::build(&design, Detail::Links) else {
-            prop_assert!(design.kind == Kind::SlimFly || design.fabric_tiers() == 4);
+            prop_assert!(
+                design.kind == Kind::SlimFly
+                    || design.fabric_tiers() == 4 && design.routing == Routing::Static
+            );
             return Ok(());
         };
-        for layer in [Layer::Access, Layer::LeafSpine, Layer::SpineCore, Layer::Local, Layer::Global, Layer::Torus] {
+        for layer in [Layer::Access, Layer::LeafSpine, Layer::SpineCore, Layer::CoreTop, Layer::Local, Layer::Global, Layer::Torus] {
             prop_assert_eq!(topology.graph.cables(layer) as u64, counts.links_in(layer), "{:?}", layer);
         }
         let devices = design.devices as u32;

@@ -59,6 +59,11 @@ impl DesignSpec {
         design.fabric = self.fabric(&design)?;
         design.side = self.side_networks(&design)?;
         check_routing(kind, self.routing)?;
+        if self.flowlets.is_some_and(|flowlets| flowlets > 1) && !design.routing.is_hashed() {
+            return Err(Problem::new(format!("`{}` routing has no flowlets", design.routing.name()))
+                .at_key("design.flowlets")
+                .hint("flowlets divide the messages of `ecmp` (design.routing)"));
+        }
         design.forwarding = match self.forwarding {
             Some(Forwarding::None) if design.separates_rails() => {
                 return Err(Problem::new(
@@ -82,12 +87,13 @@ impl DesignSpec {
         let connection = Connection {
             channels: within("channels", self.channels.unwrap_or(usual.channels), 1, 64)?,
             queue_pairs: within("queue_pairs", self.queue_pairs.unwrap_or(usual.queue_pairs), 1, 128)?,
+            flowlets: within("flowlets", self.flowlets.unwrap_or(usual.flowlets), 1, MOST_ROUTES)?,
             plane_striping: self.plane_striping.unwrap_or(usual.plane_striping),
         };
         let routes = connection.routes() * planes;
         if routes > MOST_ROUTES {
             return Err(Problem::new(format!(
-                "a connection of {routes} routes (channels x queue pairs x planes) is more than {MOST_ROUTES}"
+                "a connection of {routes} routes (channels x queue pairs x flowlets x planes) is more than {MOST_ROUTES}"
             ))
             .at_key("design.channels")
             .hint("NCCL uses 2 channels and 1 queue pair per network peer"));
@@ -180,6 +186,7 @@ impl DesignSpec {
             ("globals_per_router", self.globals_per_router),
             ("spines_per_group", self.spines_per_group),
             ("pods", self.pods),
+            ("zones", self.zones),
             ("hosts_per_leaf", self.hosts_per_leaf),
         ] {
             within(key, given.unwrap_or(1), u64::from(key != "globals_per_router"), MOST_DEVICES)?;
@@ -206,6 +213,7 @@ impl DesignSpec {
             "leaf_oversubscription",
             "spine_oversubscription",
             "pods",
+            "zones",
             "hosts_per_leaf",
             "backup_ports",
             "groups",
@@ -278,6 +286,7 @@ impl DesignSpec {
             core_oversubscription: ratio_from_one("core_oversubscription", self.core_oversubscription)?
                 .unwrap_or(1.0),
             pods: self.pods,
+            zones: self.zones,
             groups_in_pods: false,
         };
         let may_share = self.share_switches.unwrap_or(true);

@@ -117,6 +117,10 @@ impl Asked {
                 "oversubscription" => self.oversubscription = ratio(value).ok_or_else(invalid)?,
                 "medium" => {
                     self.medium = Medium::read(&Value::Text(value.to_owned())).map_err(|_| invalid())?;
+                    // Networks of servers have no circuit switches.
+                    if self.medium == Medium::Circuit {
+                        return Err(invalid());
+                    }
                 }
                 _ => {
                     let known =
@@ -156,6 +160,7 @@ impl Asked {
             spine_oversubscription: 1.0,
             core_oversubscription: 1.0,
             pods: None,
+            zones: None,
             groups_in_pods: false,
         };
         // Hints about the accelerators' network do not help here.

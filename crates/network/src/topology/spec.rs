@@ -36,8 +36,8 @@ section! {
         top_radix: u64 = "top_radix", "core_radix";
         /// Bandwidth of inter-switch links, one direction.
         port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";
-        /// Number of switch tiers, 1 to 4; four are counted and priced, without routes.
-        tiers: u64 = "tiers", "the minimum up to 3";
+        /// Number of switch tiers, 1 to 4.
+        tiers: u64 = "tiers", "the minimum up to 3; 4 with zones";
         /// Leaf oversubscription: downlink over uplink bandwidth.
         leaf_oversubscription: f64 = "leaf_oversubscription", "1";
         /// Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth.
@@ -48,8 +48,10 @@ section! {
         rails: u64 = "rails", "domain size, or 1 for clos and multi-plane";
         /// Number of planes: independent fabrics, one per NIC port.
         planes: u64 = "planes", "2 for dual-plane, 4 for multi-plane, else 1";
-        /// Number of pods in a three-tier fabric.
+        /// Number of pods in a three-tier fabric, or in each zone of a four-tier one.
         pods: u64 = "pods", "the minimum";
+        /// Number of zones in a four-tier fabric: islands or buildings of three tiers, joined by top switches.
+        zones: u64 = "zones", "the minimum";
         /// Devices per leaf, counted by NIC ports.
         hosts_per_leaf: u64 = "hosts_per_leaf", "computed from radix and oversubscription";
         /// Leaf ports reserved for failures, in NIC ports.
@@ -80,6 +82,8 @@ section! {
         channels: u64 = "channels", "2";
         /// Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`).
         queue_pairs: u64 = "queue_pairs", "1";
+        /// Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again.
+        flowlets: u64 = "flowlets", "1";
         /// Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         plane_striping: bool = "plane_striping", "true";
         /// Hash seed.

@@ -91,8 +91,18 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
                 };
                 tiers.push(tier("spine", pod, above, hop));
             }
-            if network.kept_tiers >= 3 {
-                tiers.push(tier("core", design.devices, 1.0, hop));
+            match clos.upper.filter(|_| network.kept_tiers >= 4) {
+                Some(upper) => {
+                    // A zone: its pods, each of its leaves in every fabric.
+                    let leaves = clos.pods_per_zone() * clos.leaves_per_pod * network.fabrics_per_plane;
+                    let zone = leaves.saturating_mul(clos.hosts_per_leaf).max(leaf);
+                    let down = clos.spine_core_links() as f64 / clos.cores().max(1) as f64;
+                    let below = tiers.last().map_or(1.0, |spine| spine.oversubscription.max(1.0));
+                    tiers.push(tier("core", zone, below * down / upper.core_uplinks as f64, hop));
+                    tiers.push(tier("top", design.devices, 1.0, hop));
+                }
+                None if network.kept_tiers >= 3 => tiers.push(tier("core", design.devices, 1.0, hop)),
+                None => {}
             }
         }
         Fabric::Dragonfly(d) => {

@@ -33,7 +33,11 @@ prop_compose! {
         after in any::<bool>(),
         leaf in prop_oneof![2 => Just(1.0), 1 => Just(2.0), 1 => Just(3.0)],
         seed in 0_u64..4,
+        zones in proptest::option::weighted(0.2, (1_u64..4, prop_oneof![Just(1.0), Just(2.0), Just(4.0)])),
     ) -> DesignSpec {
+        // Four tiers have no routes by destination.
+        let zones = zones.filter(|_| kind.is_clos() && kind != Kind::Trimmed);
+        let routing = if zones.is_some() && routing == Routing::Static { Routing::Ecmp } else { routing };
         let domain = if kind == Kind::Torus { 1 } else { domain };
         let routing = if kind.routings().contains(&routing) { routing } else { Routing::Spray };
         DesignSpec {
@@ -41,6 +45,8 @@ prop_compose! {
             forwarding: (after && kind == Kind::RailOnly && domain > 1).then_some(Forwarding::After),
             leaf_oversubscription: (leaf > 1.0 && kind.is_clos()).then_some(leaf),
             seed: Some(seed),
+            zones: zones.map(|(zones, _)| zones),
+            core_oversubscription: zones.map(|(_, ratio)| ratio),
             domain_latency: Some(Seconds::ZERO),
             link_latency: Some(Seconds::ZERO),
             ..spec(kind, domains * domain, domain, radix)

@@ -15,7 +15,7 @@ proptest! {
         spec in designs(),
         shape in proptest::sample::select(vec![Shape::Gather, Shape::Everyone, Shape::Next]),
         stride in 1_u64..9,
-        parts in proptest::collection::vec((0_usize..6, 0_u32..40), 1..5),
+        parts in proptest::collection::vec((0_usize..8, 0_u32..40), 1..5),
     ) {
         let spec = DesignSpec { routing: Some(Routing::Spray), ..spec };
         let Ok(design) = spec.resolve() else { return Ok(()) };
@@ -29,6 +29,7 @@ proptest! {
                 0 => Part::Link(Layer::LeafSpine, n),
                 1 => Part::Link(Layer::SpineCore, n),
                 2 => Part::Nic(n),
+                7 => Part::Link(Layer::CoreTop, n),
                 tier => Part::Switch(tier as u8 - 2, n),
             })
             .filter(|part| part.cables(&whole).is_ok())

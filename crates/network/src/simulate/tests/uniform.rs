@@ -32,12 +32,15 @@ proptest! {
         (n, stride) in prop_oneof![Just((64_u64, 1_u64)), Just((64, 2)), Just((96, 1)), Just((72, 3)), Just((128, 1)), Just((256, 1))],
         shape in proptest::sample::select(vec![Shape::Everyone, Shape::Dispatch]),
         ratio in prop_oneof![Just(1.0), Just(3.0)],
+        zones in proptest::option::weighted(0.3, 1_u64..5),
     ) {
         let devices = (n * stride).next_multiple_of(domain);
         let spec = DesignSpec {
             routing: Some(Routing::Spray),
             forwarding: if domain > 1 { forwarding } else { None },
             leaf_oversubscription: (ratio > 1.0).then_some(ratio),
+            zones: zones.filter(|_| kind != Kind::Trimmed),
+            core_oversubscription: zones.filter(|_| kind != Kind::Trimmed).map(|_| ratio),
             ..spec(kind, devices, domain, radix)
         };
         let Ok(design) = spec.resolve() else { return Ok(()) };

@@ -1,9 +1,10 @@
 //! Nodes and links of folded Clos fabrics.
 //!
 //! Responsible for: their numbering. In each plane and fabric: uplinks leaf by leaf (uplink `j` of a leaf leads to spine
-//! `j mod spines` of its pod), then uplinks spine by spine (link `n` of a pod into a core group leads to core `n mod cores`).
+//! `j mod spines` of its pod), then uplinks spine by spine (link `n` of a pod into a core group leads to core `n mod cores`). Below top
+//! switches, pods and cores are those of a zone, and links of zones into groups of top switches follow the same rule.
 
-use super::super::clos::Clos;
+use super::super::clos::{Clos, Upper};
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::{Builder, Layer, LinkId, Node, NodeId, Switch};
 use super::{Detail, class};
@@ -18,14 +19,30 @@ pub(crate) struct ClosLayout {
 pub(crate) struct FabricLinks {
     pub(crate) leaf_spine: LinkId,
     pub(crate) spine_core: LinkId,
+    pub(crate) core_top: LinkId,
 }
 
 /// Next switch number of each tier, counted through the whole network.
 #[derive(Default)]
-struct Numbers([u32; 4]);
+struct Numbers([u32; 5]);
+
+/// Position of a switch in its plane.
+#[derive(Clone, Copy, Default)]
+struct At {
+    rail: Option<u64>,
+    pod: Option<u64>,
+    zone: Option<u64>,
+}
+
+impl At {
+    /// In a pod of a fabric, and in its zone if there are zones.
+    fn pod(clos: &Clos, rail: Option<u64>, pod: u64) -> Self {
+        Self { rail, pod: Some(pod), zone: clos.upper.map(|_| clos.zone(pod)) }
+    }
+}
 
 impl Numbers {
-    fn switch(&mut self, tier: u8, plane: u64, rail: Option<u64>, pod: Option<u64>) -> Node {
+    fn switch(&mut self, tier: u8, plane: u64, At { rail, pod, zone }: At) -> Node {
         let number = &mut self.0[usize::from(tier)];
         *number += 1;
         Node::Switch(Switch {
@@ -33,6 +50,7 @@ impl Numbers {
             plane: plane as u16,
             rail: rail.map(|rail| rail as u32),
             pod: pod.map(|pod| pod as u32),
+            zone: zone.map(|zone| zone as u32),
             index: *number - 1,
         })
     }
@@ -56,7 +74,8 @@ pub(super) fn join(
             let rail = (separate && network.fabrics_per_switch == 1).then_some(fabric);
             if clos.tiers == 1 {
                 if fabric % network.fabrics_per_switch == 0 {
-                    shared = Some(builder.node(numbers.switch(1, plane, rail, Some(0))));
+                    shared =
+                        Some(builder.node(numbers.switch(1, plane, At { rail, pod: Some(0), zone: None })));
                 }
                 leaves.push(shared.into_iter().collect());
                 continue;
@@ -64,7 +83,9 @@ pub(super) fn join(
             let of = |leaf: u64| rail.or_else(|| rail_of(network, leaf));
             leaves.push(
                 (0..clos.leaves())
-                    .map(|leaf| builder.node(numbers.switch(1, plane, of(leaf), Some(clos.pod(leaf)))))
+                    .map(|leaf| {
+                        builder.node(numbers.switch(1, plane, At::pod(clos, of(leaf), clos.pod(leaf))))
+                    })
                     .collect(),
             );
         }
@@ -110,12 +131,14 @@ impl Joiner<'_> {
         let clos = &self.network.clos;
         let (port, latency) = (self.design.port_bandwidth, self.design.link_latency);
         let leaf_spine = builder.next_link();
-        let mut links = FabricLinks { leaf_spine, spine_core: leaf_spine };
+        let mut links = FabricLinks { leaf_spine, spine_core: leaf_spine, core_top: leaf_spine };
         if self.network.kept_tiers < 2 {
             return links;
         }
         let spines: Vec<NodeId> = (0..clos.spines())
-            .map(|s| builder.node(numbers.switch(2, self.plane, self.rail, Some(s / clos.spines_per_pod))))
+            .map(|s| {
+                builder.node(numbers.switch(2, self.plane, At::pod(clos, self.rail, s / clos.spines_per_pod)))
+            })
             .collect();
         let up = class(builder, Layer::LeafSpine, port, latency);
         for (leaf, node) in leaves.iter().enumerate() {
@@ -128,13 +151,29 @@ impl Joiner<'_> {
         if self.network.kept_tiers < 3 {
             return links;
         }
-        let cores: Vec<NodeId> =
-            (0..clos.cores()).map(|_| builder.node(numbers.switch(3, self.plane, self.rail, None))).collect();
+        let zone = |core: u64| clos.upper.map(|_| core / clos.cores_per_zone());
+        let cores: Vec<NodeId> = (0..clos.cores())
+            .map(|core| {
+                let at = At { rail: self.rail, pod: None, zone: zone(core) };
+                builder.node(numbers.switch(3, self.plane, at))
+            })
+            .collect();
         let up = class(builder, Layer::SpineCore, port, latency);
         for (spine, node) in spines.iter().enumerate() {
             let (pod, within) = (spine as u64 / clos.spines_per_pod, spine as u64 % clos.spines_per_pod);
             for uplink in 0..clos.spine_uplinks {
                 builder.connect(*node, cores[core_of(clos, pod, within, uplink) as usize], up);
+            }
+        }
+        links.core_top = builder.next_link();
+        let Some(upper) = clos.upper.filter(|_| self.network.kept_tiers >= 4) else { return links };
+        let at = At { rail: self.rail, ..At::default() };
+        let tops: Vec<NodeId> =
+            (0..upper.tops).map(|_| builder.node(numbers.switch(4, self.plane, at))).collect();
+        let up = class(builder, Layer::CoreTop, port, latency);
+        for (core, node) in cores.iter().enumerate() {
+            for uplink in 0..upper.core_uplinks {
+                builder.connect(*node, tops[top_of(clos, &upper, core as u64, uplink) as usize], up);
             }
         }
         links
@@ -144,12 +183,12 @@ impl Joiner<'_> {
         let clos = &self.network.clos;
         let (port, latency) = (self.design.port_bandwidth, self.design.link_latency);
         let leaf_spine = builder.next_link();
-        let mut links = FabricLinks { leaf_spine, spine_core: leaf_spine };
+        let mut links = FabricLinks { leaf_spine, spine_core: leaf_spine, core_top: leaf_spine };
         if self.network.kept_tiers < 2 {
             return links;
         }
         let pods: Vec<NodeId> = (0..clos.pods)
-            .map(|pod| builder.node(numbers.switch(2, self.plane, self.rail, Some(pod))))
+            .map(|pod| builder.node(numbers.switch(2, self.plane, At::pod(clos, self.rail, pod))))
             .collect();
         let up = class(builder, Layer::LeafSpine, port * clos.leaf_uplinks as f64, latency);
         for (leaf, node) in leaves.iter().enumerate() {
@@ -159,11 +198,24 @@ impl Joiner<'_> {
         if self.network.kept_tiers < 3 {
             return links;
         }
-        let core = builder.node(numbers.switch(3, self.plane, self.rail, None));
+        let cores: Vec<NodeId> = (0..clos.zones())
+            .map(|zone| {
+                let at = At { rail: self.rail, pod: None, zone: clos.upper.map(|_| zone) };
+                builder.node(numbers.switch(3, self.plane, at))
+            })
+            .collect();
         let sum = port * (clos.spines_per_pod * clos.spine_uplinks) as f64;
         let up = class(builder, Layer::SpineCore, sum, latency);
-        for pod in pods {
-            builder.connect(pod, core, up);
+        for (pod, node) in pods.into_iter().enumerate() {
+            builder.connect(node, cores[clos.zone(pod as u64) as usize], up);
+        }
+        links.core_top = builder.next_link();
+        let Some(upper) = clos.upper.filter(|_| self.network.kept_tiers >= 4) else { return links };
+        let top = builder.node(numbers.switch(4, self.plane, At { rail: self.rail, ..At::default() }));
+        let sum = port * (clos.cores_per_zone() * upper.core_uplinks) as f64;
+        let up = class(builder, Layer::CoreTop, sum, latency);
+        for zone in cores {
+            builder.connect(zone, top, up);
         }
         links
     }
@@ -173,6 +225,15 @@ impl Joiner<'_> {
 fn core_of(clos: &Clos, pod: u64, spine: u64, uplink: u64) -> u64 {
     let sharing = clos.spines_per_core_group();
     let (group, within) = (spine / sharing, spine % sharing);
+    let (zone, pod) = (clos.zone(pod), pod % clos.pods_per_zone());
     let n = (pod * sharing + within) * clos.spine_uplinks + uplink;
-    group * clos.cores_per_group + n % clos.cores_per_group
+    zone * clos.cores_per_zone() + group * clos.cores_per_group + n % clos.cores_per_group
+}
+
+/// The top switch that an uplink of a core leads to.
+fn top_of(clos: &Clos, upper: &Upper, core: u64, uplink: u64) -> u64 {
+    let (zone, core) = (core / clos.cores_per_zone(), core % clos.cores_per_zone());
+    let (sharing, per_group) = (clos.cores_per_zone() / upper.groups, upper.tops / upper.groups);
+    let n = (zone * sharing + core % sharing) * upper.core_uplinks + uplink;
+    core / sharing * per_group + n % per_group
 }

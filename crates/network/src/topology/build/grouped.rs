@@ -73,7 +73,14 @@ impl Globals {
 }
 
 fn router(tier: u8, group: u64, index: u64) -> Node {
-    Node::Switch(Switch { tier, plane: 0, rail: None, pod: Some(group as u32), index: index as u32 })
+    Node::Switch(Switch {
+        tier,
+        plane: 0,
+        rail: None,
+        pod: Some(group as u32),
+        zone: None,
+        index: index as u32,
+    })
 }
 
 pub(super) fn join(

@@ -19,6 +19,7 @@ fn request(groups: u64, endpoints: u64, radix: u64) -> Request {
         spine_oversubscription: 1.0,
         core_oversubscription: 1.0,
         pods: None,
+        zones: None,
         groups_in_pods: false,
     }
 }

@@ -1,7 +1,7 @@
 //! Routes up and down a folded Clos.
 //!
 //! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares. Excludes the links of NICs, which
-//! are the same for every family.
+//! are the same for every family, and links of single cables above spines below top switches (`walk`).
 
 use super::super::build::{ClosLayout, nth};
 use super::super::clos::Clos;
@@ -41,6 +41,13 @@ impl LinkPath<'_> {
             within * (self.design.devices / self.design.rails) + self.design.place_in_rail(self.message.to);
         let port = place % self.network.clos.hosts_per_leaf;
         Ends { fabric, from, to, port }
+    }
+
+    /// Tests whether a message between pods crosses a fabric with top switches, whose links are found by walking the graph.
+    pub(super) fn is_walked(&self) -> bool {
+        let ends = self.ends();
+        self.network.clos.upper.is_some()
+            && self.network.clos.pod(ends.from) != self.network.clos.pod(ends.to)
     }
 
     pub(super) fn route(&self, planes: Range<u64>, choices: &mut Choices, route: &mut Route) {
@@ -120,6 +127,7 @@ impl LinkPath<'_> {
         let clos = &self.network.clos;
         let share = 1.0 / (planes.end - planes.start) as f64;
         let pods = (clos.pod(ends.from), clos.pod(ends.to));
+        let zones = (clos.zone(pods.0), clos.zone(pods.1));
         let mut layer = |link: &dyn Fn(u64) -> LinkId| {
             let of = |plane: u64| plane * self.network.fabrics_per_plane + ends.fabric;
             route.side_by_side(planes.clone().map(|plane| (link(of(plane)), share)));
@@ -127,6 +135,10 @@ impl LinkPath<'_> {
         layer(&|n| nth(self.layout.fabrics[n as usize].leaf_spine, ends.from));
         if pods.0 != pods.1 {
             layer(&|n| nth(self.layout.fabrics[n as usize].spine_core, pods.0));
+            if zones.0 != zones.1 {
+                layer(&|n| nth(self.layout.fabrics[n as usize].core_top, zones.0));
+                layer(&|n| nth(self.layout.fabrics[n as usize].core_top, zones.1).reverse());
+            }
             layer(&|n| nth(self.layout.fabrics[n as usize].spine_core, pods.1).reverse());
         }
         layer(&|n| nth(self.layout.fabrics[n as usize].leaf_spine, ends.to).reverse());

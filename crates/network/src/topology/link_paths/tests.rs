@@ -77,14 +77,35 @@ fn every_kind() -> Vec<DesignSpec> {
     ];
     let symmetric = DesignSpec { pods: Some(4), ..DesignSpec::of(Kind::RailOptimized, 56, 4, 12) };
     specs.push(symmetric);
+    // Four tiers: full, two zones at 2:1, unequal zones, and rails.
+    let four =
+        |kind, devices, radix| DesignSpec { tiers: Some(4), ..DesignSpec::of(kind, devices, 4, radix) };
+    specs.push(four(Kind::Clos, 32, 4));
+    let islands = DesignSpec {
+        zones: Some(2),
+        core_oversubscription: Some(2.0),
+        ..DesignSpec::of(Kind::Clos, 128, 4, 8)
+    };
+    specs.push(islands);
+    specs.push(DesignSpec { zones: Some(3), ..DesignSpec::of(Kind::Clos, 92, 4, 8) });
+    specs.push(DesignSpec { zones: Some(2), ..DesignSpec::of(Kind::RailOptimized, 128, 4, 8) });
+    specs.push(DesignSpec { zones: Some(2), ..DesignSpec::of(Kind::RailOnly, 128, 2, 8) });
+    specs.push(DesignSpec { zones: Some(2), ..DesignSpec::of(Kind::DualPlane, 64, 4, 8) });
     specs.push(DesignSpec { dimensions: Some(vec![6, 1, 2]), ..DesignSpec::of(Kind::Torus, 12, 1, 8) });
     specs
+}
+
+/// Routings of a design: all of its kind, without routes by destination on four tiers.
+fn routings(spec: &DesignSpec) -> Vec<Routing> {
+    let is_four = spec.zones.is_some() || spec.tiers == Some(4);
+    let all = spec.kind.expect("given").routings().iter().copied();
+    all.filter(|routing| !is_four || *routing != Routing::Static).collect()
 }
 
 #[test]
 fn routes_are_flows_from_end_to_end() {
     for spec in every_kind() {
-        for &routing in spec.kind.expect("given").routings() {
+        for routing in routings(&spec) {
             for forwarding in [None, Some(Forwarding::Before), Some(Forwarding::After)] {
                 let spec = DesignSpec { routing: Some(routing), forwarding, ..spec.clone() };
                 let mut details = vec![Detail::Links];
@@ -149,9 +170,15 @@ fn graphs_have_the_links_that_were_counted() {
     for spec in every_kind() {
         let topology = build(&spec, Detail::Links);
         let counts = topology.design.counts();
-        for layer in
-            [Layer::Access, Layer::LeafSpine, Layer::SpineCore, Layer::Local, Layer::Global, Layer::Torus]
-        {
+        for layer in [
+            Layer::Access,
+            Layer::LeafSpine,
+            Layer::SpineCore,
+            Layer::CoreTop,
+            Layer::Local,
+            Layer::Global,
+            Layer::Torus,
+        ] {
             assert_eq!(topology.graph.cables(layer) as u64, counts.links_in(layer), "{spec:?} {layer:?}");
         }
         let switches = topology
@@ -285,6 +312,11 @@ fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     assert_eq!(counts(&fixed), (4, 8, "0.2500".to_owned()));
     let many = DesignSpec { channels: Some(4), queue_pairs: Some(3), ..planes(2, true) };
     assert_eq!(counts(&many), (24, 4, "0.5000".to_owned()));
+    let flowlets = DesignSpec { flowlets: Some(8), ..planes(2, true) };
+    assert_eq!(counts(&flowlets), (32, 4, "0.5000".to_owned()));
+    let sprayed = DesignSpec { routing: Some(Routing::Spray), ..flowlets };
+    let problem = sprayed.resolve().expect_err("packets need no flowlets");
+    assert_eq!(problem.message, "`spray` routing has no flowlets");
     // Bonded ports: each queue pair takes the port that a hash gives it.
     let bonded = DesignSpec { channels: Some(1), ..planes(4, false) };
     assert_eq!(counts(&bonded), (1, 2, "1.0000".to_owned()));

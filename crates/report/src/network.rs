@@ -1,0 +1,4 @@
+//! Tables of answers about networks, a file for each command.
+
+pub mod failures;
+pub mod sites;
