@@ -3,6 +3,8 @@
 //! Responsible for: access of a reader to other files, and the map of lines to files. Opens no files itself:
 //! the program does, within allowed folders.
 
+use std::collections::BTreeMap;
+
 /// Opens the files that a script reads or starts.
 pub trait Files {
     /// The path (as messages call it) and the text of a file; `path` is as the script has it, `from` is the path of the script.
@@ -42,6 +44,26 @@ impl Context<'_> {
         match self.files {
             Some(files) => files.open(path, from),
             None => Err("other files are not read here".to_owned()),
+        }
+    }
+}
+
+/// Files that a script writes itself, before those of a folder.
+pub(crate) struct Written<'a> {
+    /// Their texts by path.
+    pub(crate) texts: &'a BTreeMap<String, String>,
+    /// The folder.
+    pub(crate) others: Option<&'a dyn Files>,
+}
+
+impl Files for Written<'_> {
+    fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
+        let plain = |path: &str| path.trim_start_matches("./").to_owned();
+        let own = self.texts.iter().find(|(name, _)| plain(name) == plain(path));
+        match (own, self.others) {
+            (Some((name, text)), _) => Ok((name.clone(), text.clone())),
+            (None, Some(files)) => files.open(path, from),
+            (None, None) => Err("other files are not read here".to_owned()),
         }
     }
 }
@@ -106,6 +128,11 @@ impl Sources {
         let mut all: Vec<&Source> = own.and_then(|own| self.files.get(own)).into_iter().collect();
         all.extend(self.files.first().filter(|_| own != Some(0)));
         all.into_iter().map(|source| (source.text.as_str(), source.base)).collect()
+    }
+
+    /// The texts of all entries.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|source| source.text.as_str())
     }
 
     /// Number of entries.

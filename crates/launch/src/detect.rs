@@ -3,10 +3,12 @@
 //! Responsible for: trying every reader, recognizing related files that are not launch files, and the reason
 //! of the result. Ignores file names.
 
+use crate::context::Written;
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
 use crate::{
-    Context, Format, Launch, environment, manifest, other, primus, several, shell, started, trainers,
+    Context, Format, Launch, environment, manifest, megatron, other, primus, several, shell, started,
+    trainers,
 };
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -74,12 +76,24 @@ pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
 
 /// The same with context: variables, arguments of a script, files that it reads.
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
-    let mut read = read_one(text, file, context)?;
+    let of_manifest = manifest::script(head(text));
+    let script = of_manifest.as_deref().unwrap_or(text);
+    let commands = started::is_script(&shell::documents(script).0)
+        .then(|| shell::read(script, file, context, |text| megatron::Batch::read(text, 1).variables()));
+    let texts = commands.as_ref().map(|commands| &commands.written).filter(|texts| !texts.is_empty());
+    let written = texts.map(|texts| Written { texts, others: context.files });
+    let mut read = match &written {
+        Some(written) => {
+            let (variables, arguments) = (context.variables.clone(), context.arguments.clone());
+            read_one(text, file, &Context { variables, arguments, files: Some(written) })?
+        }
+        None => read_one(text, file, context)?,
+    };
     if let Ok(launch) = &mut read {
-        let script = manifest::script(head(text));
-        let script = script.as_deref().unwrap_or(text);
-        several::note(launch, script, file, context);
-        environment::note(launch, script);
+        if let Some(commands) = &commands {
+            several::note(launch, commands);
+        }
+        environment::note(launch, script, commands.as_ref());
     }
     Some(read)
 }

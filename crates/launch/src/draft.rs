@@ -96,6 +96,18 @@ impl Draft {
         self.launch.origins.iter().any(is_here)
     }
 
+    /// Tests whether a remark is about a text or the flag of it.
+    pub(crate) fn is_remarked(&self, source: &str) -> bool {
+        let flag = source.split_whitespace().next().unwrap_or(source);
+        self.launch.remarks.iter().any(|remark| remark.source == source || remark.source == flag)
+    }
+
+    /// The messages of all remarks but those on values that no option accepts.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let valid = self.launch.remarks.iter().filter(|remark| remark.kind != RemarkKind::Invalid);
+        valid.map(|remark| format!("{:?} {}", remark.kind, remark.message)).collect()
+    }
+
     /// Origin of each value.
     pub(crate) fn origins(&self) -> &[Origin] {
         &self.launch.origins
@@ -126,6 +138,11 @@ impl Draft {
     /// Tests whether a value was left open.
     pub(crate) fn is_open(&self, key: &str) -> bool {
         self.launch.open.iter().any(|open| open.key == key)
+    }
+
+    /// Closes a value that another source gives.
+    pub(crate) fn settle(&mut self, key: &str) {
+        self.launch.open.retain(|open| open.key != key);
     }
 
     /// Removes values.

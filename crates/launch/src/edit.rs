@@ -104,7 +104,7 @@ pub fn edit(
             Ok(edited) => {
                 let after = language.settings(&edited).unwrap_or_default();
                 let changes = between(language, &now, &after);
-                if let Some(reason) = conditions::broken(&edited, &changes) {
+                if let Some(reason) = conditions::broken(text, &edited, &changes) {
                     return Err(Refused { reason, by_hand: changes });
                 }
                 return Ok(Edited { text: edited, changes });

@@ -14,6 +14,11 @@ use std::collections::BTreeSet;
 /// Maximum number of reported keys without effect, and of unknown keys, per file.
 const MOST_REPORTED: usize = 200;
 
+/// Values that a reader need not ask for: one rank, and a switch.
+const NEUTRAL: [&str; 2] = ["1", "true"];
+/// Keys that a reader asks for only if others are absent: classes, kinds of blocks, and lists of devices.
+const BESIDE: [&str; 3] = ["_target_", "CUDA_VISIBLE_DEVICES", "decoder_block"];
+
 /// Meaning of a framework's key for a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Meaning {
@@ -305,6 +310,16 @@ impl<'a> Fields<'a> {
                         let message = "without effect on the time and memory of a step";
                         self.draft.remark(RemarkKind::Ignored, shown, line, message);
                     }
+                }
+                // The reader knows the key and did not ask for it beside the others.
+                Some((_, Meaning::Read | Meaning::Key(_)))
+                    if !effects::is_off(&entry.data)
+                        && !NEUTRAL.contains(&entry.data.plain().as_str())
+                        && !BESIDE.contains(&last_of(&entry.path))
+                        && !self.is_in_a_section_that_is_off(&entry.path) =>
+                {
+                    let message = "known, but not read beside the other settings: check its effect";
+                    self.draft.remark(RemarkKind::Unknown, &source, line, message);
                 }
                 None if unknown < MOST_REPORTED => {
                     unknown += 1;

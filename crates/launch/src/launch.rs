@@ -184,9 +184,16 @@ impl Launch {
         let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
         match key {
             "model.experts" => has_dimensions || spec.plan.expert_parallel.is_some_and(|ranks| ranks > 1),
-            "model.vocab" | "model.top_k" => has_dimensions,
+            "model.vocab" | "model.top_k" | "model.ffn" => has_dimensions,
             _ => false,
         }
+    }
+
+    /// The same for an open setting: a text of the file about a dimension of its own model is asked for.
+    pub fn needs(open: &Open, spec: &RunSpec) -> bool {
+        let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
+        let is_about = !open.source.is_empty() && open.key.starts_with("model.") && has_dimensions;
+        is_about || Self::needs_of_model(&open.key, spec)
     }
 
     /// Remarks of one kind.

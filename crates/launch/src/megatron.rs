@@ -5,8 +5,11 @@
 //! Every source of arguments ends in `arguments`, which `meaning` converts to a run.
 
 pub(crate) mod arguments;
+mod audit;
+mod batch;
 mod dialect;
 pub(crate) mod flags;
+mod fork;
 pub(crate) mod generation;
 mod hybrid;
 mod iterations;

@@ -3,7 +3,9 @@
 //! Responsible for: translation of both vocabularies to Megatron-LM's, which [`crate::megatron`] reads, and references inside a file. Does
 //! not follow references out of it. Sets no defaults for a file that only overrides another one.
 
+mod formats;
 mod helpers;
+mod limits;
 mod names;
 mod offload;
 mod recipe;
@@ -28,6 +30,7 @@ use names::Name;
 use railwright_spec::human::shorten;
 use railwright_spec::model::{by_name, catalogue};
 use railwright_spec::problem::Problem;
+pub(crate) use script::hydra;
 use std::collections::BTreeSet;
 
 /// Reads Megatron-Bridge's YAML.
@@ -156,11 +159,16 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             }
             None => Ok(found.document.clone()),
         }
+    } else if text.starts_with("#!") {
+        // The assignments of a shell are no overrides.
+        let problem =
+            Problem::new("no command in this script starts a program with overrides that can be read");
+        Err(problem.hint("pass the configuration, or the script with the overrides and its variables: `--launch-args \"VAR=value\"`").in_file(file.to_owned()))
     } else {
         document::overrides(text, file).map(|found| found.document)
     };
     let mut document = document.map_err(|problem| vec![problem])?;
-    number_formats(&mut document);
+    formats::number_formats(&mut document);
     let is_nemo_2 = recipe::is_nemo_2(&mut document);
     if recipe.is_some() || is_nemo_2 {
         recipe::sections(&mut document);
@@ -169,12 +177,15 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     if let Some(recipe) = &recipe {
         draft.lines_of(recipe.sources.clone());
     }
-    for (word, line) in started.iter().flat_map(|started| started.open.clone()) {
-        let message = "has no value in this file, so it stays unset";
-        draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
-        if let Some(key) = script::key_of(&word) {
-            draft.leave_open(key, &word, Some(line), "it has no value in this file");
-        }
+    if let Some(sources) = started.as_ref().and_then(|started| started.sources.clone()) {
+        draft.lines_of(sources);
+    }
+    // What the recipe sets is overridden.
+    let unset: Vec<(String, usize)> = started.iter().flat_map(|started| started.open.clone()).collect();
+    for (word, line) in &unset {
+        let message = "has no value in this file, or only in one branch, so it stays unset";
+        draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
+        document.entries.retain(|entry| entry.path != script::path_of(word));
     }
     let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
@@ -185,10 +196,25 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             open.insert(path);
         }
     }
+    if let Some(entry) = document.entries.iter().find(|entry| limits::is_of_two_stacks(entry)) {
+        let problem = Problem::new(format!(
+            "`{} = {}`: a model with an encoder and a decoder (T5, UL2, BART) is not supported",
+            entry.name,
+            entry.data.shown()
+        ));
+        draft.problem(
+            problem.hint(
+                "a causal language model is supported, as in `railwright estimate llama-3.1-8b --tp 8`",
+            ),
+        );
+        return draft.finish();
+    }
     // A file that leaves one of them to another file may also leave other settings to it.
     let sizes = ["model.num_layers", "model.hidden_size", "model.num_attention_heads"];
     let absent = sizes.into_iter().find(|path| document.get(path).is_none());
-    let is_whole = recipe.is_none() && absent.is_none();
+    // Overrides of a command change a configuration, which is whole only if its text was read.
+    let has_configuration = started.as_ref().is_none_or(|started| started.sources.is_some());
+    let is_whole = recipe.is_none() && absent.is_none() && has_configuration;
     let mut arguments = Arguments::default();
     let is_off = |entry: &Entry| offload::is_off(&document, entry);
     for entry in document.entries.iter().filter(|entry| !is_off(entry)) {
@@ -226,13 +252,17 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             }
         }
         offload::share(&arguments, &mut draft);
-        whole_models_only(&mut draft);
+        limits::whole_models_only(&mut draft);
         if recipe.is_none() {
-            let absent = absent.unwrap_or(sizes[0]);
-            let message = format!(
-                "`{absent}` is not set, so this file overrides another one: settings that it omits stay unset"
-            );
+            let message = match absent {
+                Some(absent) => format!("`{absent}` is not set, so this file overrides another one"),
+                None => "the configuration that these settings override was not read".to_owned(),
+            };
+            let message = format!("{message}: settings that it omits stay unset");
             draft.remark(RemarkKind::Assumed, "model", None, message);
+            if let (None, Some(started)) = (absent, &started) {
+                limits::unread(started, &mut draft);
+            }
         }
     }
     if recipe.is_none() {
@@ -242,54 +272,13 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             recipe::adapters(&document, &mut draft);
         }
     }
-    annotation::read(text, &mut draft);
-    draft.finish()
-}
-
-/// Removes single dimensions without the number of layers, which change a model named elsewhere: a run file has a whole model or none.
-fn whole_models_only(draft: &mut Draft) {
-    if draft.spec().model.layers.is_some() {
-        return;
-    }
-    let dimensions: Vec<(String, String, Option<usize>)> = draft
-        .origins()
-        .iter()
-        .filter(|origin| {
-            origin.key.starts_with("model.") && !matches!(origin.key.as_str(), "model.name" | "model.config")
-        })
-        .map(|origin| (origin.key.clone(), origin.source.clone(), origin.line))
-        .collect();
-    let keys: Vec<String> = dimensions.iter().map(|(key, ..)| key.clone()).collect();
-    draft.take_back(&keys);
-    // A tokenizer is of the model that is named.
-    for (_, source, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
-        let message = "changes a model defined elsewhere: the model is estimated without this change";
-        draft.remark(RemarkKind::NotModelled, &source, line, message);
-    }
-}
-
-/// Saved configurations write number formats as objects, `{_target_: torch.bfloat16, _call_: false}`: those are that word.
-fn number_formats(document: &mut Document) {
-    let is_format = |data: &Data| {
-        matches!(data, Data::Text(text) if text.strip_prefix("torch.").is_some_and(|name| {
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        }))
-    };
-    let tables: BTreeSet<String> = document
-        .entries
-        .iter()
-        .filter(|entry| is_format(&entry.data))
-        .filter_map(|entry| entry.path.strip_suffix("._target_").map(str::to_owned))
-        .collect();
-    document
-        .entries
-        .retain(|entry| entry.path.strip_suffix("._call_").is_none_or(|table| !tables.contains(table)));
-    for entry in &mut document.entries {
-        if let Some(table) = entry.path.strip_suffix("._target_").filter(|table| tables.contains(*table)) {
-            entry.path = table.to_owned();
-            entry.name.clone_from(&entry.path);
+    for (word, line) in &unset {
+        if let Some(key) = script::key_of(word) {
+            draft.leave_open(key, word, Some(*line), "it has no value in this file, or only in one branch");
         }
     }
+    annotation::read(text, &mut draft);
+    draft.finish()
 }
 
 /// Remarks of Megatron's reader on defaults of keys that are set but could not be resolved.
@@ -331,6 +320,12 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
         None => unknown(entry, draft),
         // Sections of data and of the trainer have keys with an effect as well.
         Some(Name::Ignored) if affects(entry) => unknown(entry, draft),
+        // Of NeMo 1: parameters stay in FP32, and each layer casts them.
+        Some(Name::Ignored) if entry.path == "model.megatron_amp_O2" && effects::is_off(&entry.data) => {
+            let message =
+                "parameters stay in FP32 under 16-bit GEMMs: not modelled, a lower bound of memory and time";
+            draft.remark(RemarkKind::NotModelled, &source, line, message);
+        }
         Some(Name::Ignored | Name::Derived) => {}
         Some(Name::Is(name)) if name == "normalization" => put(&name, norm(&entry.data), draft),
         // Both the kind of a tokenizer and its file may be under `type`.

@@ -2,11 +2,9 @@
 //!
 //! Responsible for: the commands that start a training, and a remark that names the lines of all and the one that is read.
 
-use crate::context::Context;
 use crate::launch::{Launch, Remark, RemarkKind};
-use crate::megatron::{self, Batch};
-use crate::shell::{self, Command, Script};
-use crate::{started, trainers};
+use crate::shell::{Command, Script};
+use crate::{megatron, started, trainers};
 use std::collections::BTreeSet;
 
 /// Parts of the names of programs that train nothing.
@@ -36,13 +34,9 @@ const OTHER: &[&str] = &[
     "rollout",
 ];
 
-/// Adds the remark to the launch of a script. Other texts have no commands.
-pub(crate) fn note(launch: &mut Launch, text: &str, file: &str, context: &Context<'_>) {
-    if !started::is_script(&shell::documents(text).0) {
-        return;
-    }
-    let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
-    let commands = distinct(&script);
+/// Adds the remark to the launch of a script.
+pub(crate) fn note(launch: &mut Launch, script: &Script) {
+    let commands = distinct(script);
     if commands.len() < 2 {
         return;
     }

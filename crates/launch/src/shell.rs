@@ -33,6 +33,10 @@ pub(crate) struct Script {
     pub(crate) submitted: Vec<Command>,
     /// The variables at its end, each as words: for commands that are assembled and started in an unsupported form.
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
+    /// Variables that its programs inherit, in the order of their export.
+    pub(crate) environment: Vec<Exported>,
+    /// Texts of the files that it writes, by path.
+    pub(crate) written: BTreeMap<String, String>,
     /// Undecided parts: line, text and reason.
     pub(crate) open: Vec<(usize, String, String)>,
     /// Values that branches leave open, which [`Why::Either`] counts into.
@@ -60,6 +64,17 @@ pub(crate) struct Command {
     pub(crate) is_alone: bool,
     /// Variables set for this command alone, before it.
     pub(crate) prefix: Vec<(String, String)>,
+}
+
+/// A variable that a program inherits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Exported {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its value, if it is known.
+    pub(crate) value: Option<String>,
+    /// The line that exports it.
+    pub(crate) line: usize,
 }
 
 /// One of the branches of a condition that cannot be decided.

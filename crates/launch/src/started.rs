@@ -9,10 +9,10 @@ pub(crate) use self::start::is_script;
 use self::start::{LAUNCHERS, Start, find, missing, of, value};
 use crate::context::Context;
 use crate::megatron::{self, Batch};
-use crate::other;
 use crate::shell::{self, Command, Script, Word};
 use crate::trainers;
 use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
+use crate::{nemo, other};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
@@ -98,12 +98,15 @@ pub(crate) fn read(
     let mut why = None;
     for at in start.files() {
         let word = &start.arguments()[at];
-        let (path, shown) = (path_of(word), shorten(value(word)));
-        let opened =
-            context.open(&path, file).map(|(name, text)| (Owner::File(name), text)).or_else(|reason| {
-                let of_script = written.iter().find(|own| !own.path.is_empty() && own.path == path);
-                of_script.map(|own| (Owner::Script { before: own.before }, own.text.clone())).ok_or(reason)
-            });
+        let is_hydra = ["--config-name", "-cn"].iter().any(|flag| word.text.starts_with(flag))
+            || at.checked_sub(1).is_some_and(|at| start.arguments()[at].text == "--config-name");
+        let of_hydra = is_hydra.then(|| nemo::hydra(start.arguments())).flatten();
+        let (path, shown) = (of_hydra.unwrap_or_else(|| path_of(word)), shorten(value(word)));
+        // A script replaces the file that it writes.
+        let opened = match written.iter().find(|own| !own.path.is_empty() && own.path == path) {
+            Some(own) => Ok((Owner::Script { before: own.before }, own.text.clone())),
+            None => context.open(&path, file).map(|(name, text)| (Owner::File(name), text)),
+        };
         let found = match opened {
             Ok((owner, text)) => {
                 let launcher = &start.words[..start.program];

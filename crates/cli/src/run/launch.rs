@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::Printer;
 use crate::run::slots;
-use railwright_launch::{Format, Launch, RemarkKind, detect};
+use railwright_launch::{Format, Launch, Open, RemarkKind, detect};
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;
@@ -165,17 +165,15 @@ const NEEDED: &[&str] = &[
 
 /// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
-    let needs = |key: &str| Launch::needs_of_model(key, spec);
+    let needs = |open: &Open| Launch::needs(open, spec);
     let problems: Vec<Problem> = launch
         .open
         .iter()
         .filter(|open| spec.get(&open.key).is_none() && open.key != "cluster.devices")
         // How long a training lasts changes no step.
         .filter(|open| open.key != "training.tokens")
-        .filter(|open| {
-            !open.key.starts_with("model.") || spec.model == ModelSpec::default() || needs(&open.key)
-        })
-        .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()) || needs(&open.key))
+        .filter(|open| !open.key.starts_with("model.") || spec.model == ModelSpec::default() || needs(open))
+        .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()) || needs(open))
         .filter(|open| !open.key.starts_with("model.") || open.source.is_empty() || launch.has_model())
         .take(12)
         .map(|open| {

@@ -10,7 +10,13 @@ use crate::megatron::flags;
 const OWN_FSDP: [&str; 2] = ["--use-megatron-fsdp", "--use-custom-fsdp"];
 
 /// Reason why a program would refuse an edited text.
-pub(super) fn broken(after: &str, changes: &[Change]) -> Option<String> {
+pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<String> {
+    if let Some(kept) = kept(before, after, changes).into_iter().find(|kept| kept.is_written) {
+        return Some(format!(
+            "`{}` also goes into a file that the script writes, so `{}` and that file would differ",
+            kept.variable, kept.name
+        ));
+    }
     let adds = |name: &str| changes.iter().any(|change| change.name == name && change.after.is_some());
     if OWN_FSDP.into_iter().any(adds) {
         let has_format = after.contains("fsdp_dtensor");
@@ -49,7 +55,10 @@ impl Edited {
     #[must_use]
     pub fn cautions(&self, before: &str, (change, band): (f64, f64)) -> Vec<String> {
         let mut found = Vec::new();
-        if change.abs() < band {
+        if change >= band {
+            let percent = change * 100.0;
+            found.push(format!("slower: the predicted step is {percent:.1}% longer than yours"));
+        } else if change.abs() < band {
             let percent = change.abs() * 100.0;
             let kind = if change > 0.0 { "loss" } else { "gain" };
             found.push(format!(
@@ -94,28 +103,45 @@ impl Edited {
 
     /// Variables whose value the edit replaces in one of their places.
     fn kept_variables(&self, before: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        for change in self.changes.iter().filter(|change| change.before.is_some()) {
-            let word = |text: &str| {
-                let at = lines(text).find_map(|line| line.split_once(change.name.as_str()))?.1;
-                Some(
-                    at.trim_start_matches(['=', ' ']).split_whitespace().next()?.trim_matches('"').to_owned(),
-                )
-            };
-            let (Some(old), Some(new)) = (word(before), word(&self.text)) else { continue };
-            let Some(name) = old.strip_prefix('$').map(|name| name.trim_matches(['{', '}'])) else {
-                continue;
-            };
-            let uses = [format!("${name}"), format!("${{{name}}}")];
-            if old != new && uses.iter().any(|own| lines(&self.text).any(|line| line.contains(own))) {
-                found.push(format!(
-                    "`{name}` keeps its value where the file uses it beyond `{}`",
-                    change.name
-                ));
-            }
-        }
-        found
+        let kept = kept(before, &self.text, &self.changes);
+        let message = |kept: Kept<'_>| {
+            format!("`{}` keeps its value where the file uses it beyond `{}`", kept.variable, kept.name)
+        };
+        kept.into_iter().map(message).collect()
     }
+}
+
+/// A variable of which an edit replaces one use.
+struct Kept<'a> {
+    variable: String,
+    /// The changed setting.
+    name: &'a str,
+    /// True if another use of the variable goes into a file: a substitution of a template, or the text of a file.
+    is_written: bool,
+}
+
+/// The variables that an edit replaces by a value where a setting uses them, and that the file uses elsewhere.
+fn kept<'a>(before: &str, after: &str, changes: &'a [Change]) -> Vec<Kept<'a>> {
+    let mut found = Vec::new();
+    for change in changes.iter().filter(|change| change.before.is_some()) {
+        let word = |text: &str| {
+            let at = lines(text).find_map(|line| line.split_once(change.name.as_str()))?.1;
+            Some(at.trim_start_matches(['=', ' ']).split_whitespace().next()?.trim_matches('"').to_owned())
+        };
+        let (Some(old), Some(new)) = (word(before), word(after)) else { continue };
+        let Some(name) = old.strip_prefix('$').map(|name| name.trim_matches(['{', '}'])) else {
+            continue;
+        };
+        let uses = [format!("${name}"), format!("${{{name}}}")];
+        let is_use = |line: &str| uses.iter().any(|own| line.contains(own));
+        if old != new && lines(after).any(is_use) {
+            let documents = crate::shell::documents(after).1;
+            let is_written = lines(after).any(|line| is_use(line) && line.contains("sed "))
+                || documents.iter().any(|written| !written.path.is_empty() && is_use(&written.text));
+            found.push(Kept { variable: name.to_owned(), name: &change.name, is_written });
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -133,18 +159,18 @@ mod tests {
     #[test]
     fn fsdp_of_megatron_needs_its_format_and_connections() {
         let changes = [change("--use-megatron-fsdp", None, Some("True"))];
-        assert!(broken("export CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun x.py", &changes).is_some());
+        assert!(broken("", "export CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun x.py", &changes).is_some());
         let sound = "torchrun x.py --use-megatron-fsdp --ckpt-format fsdp_dtensor";
-        assert_eq!(broken(sound, &changes), None);
-        assert_eq!(broken("export CUDA_DEVICE_MAX_CONNECTIONS=1", &[]), None);
+        assert_eq!(broken("", sound, &changes), None);
+        assert_eq!(broken("", "export CUDA_DEVICE_MAX_CONNECTIONS=1", &[]), None);
     }
 
     /// Axolotl's validation.
     #[test]
     fn fsdp_2_has_no_8_bit_adam_in_axolotl() {
         let changes = [change("fsdp_version", None, Some("2"))];
-        assert!(broken("optimizer: adamw_bnb_8bit\nfsdp_version: 2\n", &changes).is_some());
-        assert_eq!(broken("optimizer: adamw_torch_fused\nfsdp_version: 2\n", &changes), None);
+        assert!(broken("", "optimizer: adamw_bnb_8bit\nfsdp_version: 2\n", &changes).is_some());
+        assert_eq!(broken("", "optimizer: adamw_torch_fused\nfsdp_version: 2\n", &changes), None);
     }
 
     #[test]
@@ -160,11 +186,25 @@ mod tests {
         assert!(dated.cautions("", SURE).is_empty());
         assert!(dated.cautions("", (-0.014, 0.05))[0].contains("gain of 1.4%"));
         assert!(dated.cautions("", (0.014, 0.05))[0].contains("loss of 1.4%"));
+        assert!(dated.cautions("", (0.14, 0.05))[0].contains("14.0% longer"));
         let file = edited("deepspeed: ds_z2.json", change("deepspeed", None, Some("ds_z2.json")));
         assert!(file.cautions("", SURE)[0].contains("ds_z2.json"));
-        let text = "x.py --micro-batch-size 16\nsed s/M/${batch}/ a > b";
+        let text = "x.py --micro-batch-size 16 --save out-${batch}";
         let two = edited(text, change("--micro-batch-size", Some("1"), Some("16")));
-        let before = "x.py --micro-batch-size ${batch}\nsed s/M/${batch}/ a > b";
+        let before = "x.py --micro-batch-size ${batch} --save out-${batch}";
         assert!(two.cautions(before, SURE)[0].contains("`batch`"));
+    }
+
+    /// A size in two places: the flag, and the file that DeepSpeed reads.
+    #[test]
+    fn a_size_that_also_goes_into_a_file_is_not_changed_in_one_place() {
+        let changes = [change("--micro-batch-size", Some("1"), Some("16"))];
+        for rest in ["sed s/M/${batch}/ a > b", "cat <<EOF > ds.json\n{\"micro\": $batch}\nEOF"] {
+            let text = |value: &str| format!("batch=1\n{rest}\nx.py --micro-batch-size {value}\n");
+            let reason = broken(&text("${batch}"), &text("16"), &changes);
+            assert!(reason.is_some_and(|reason| reason.contains("`batch`")), "{rest}");
+        }
+        let text = |value: &str| format!("x.py --micro-batch-size {value} --save ${{batch}}\n");
+        assert_eq!(broken(&text("${batch}"), &text("16"), &changes), None);
     }
 }

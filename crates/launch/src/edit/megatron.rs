@@ -7,6 +7,7 @@ use super::language::{Language, Settings, Target};
 use super::shell;
 use crate::megatron::{FlagsWriter, arguments_of, flags};
 use crate::{Format, Writer};
+use railwright_spec::plan::Schedule;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
@@ -112,7 +113,10 @@ impl Language for Megatron {
     fn settings(&self, text: &str) -> Option<Settings> {
         let mut settings = arguments_of(self.format, text)?;
         // A path that contains a parallel size may change with it, without effect on the run.
-        settings.retain(|name, _| flags::by_name(name).is_none_or(|flag| flag.effect != flags::Effect::None));
+        settings.retain(|name, values| {
+            let is_file = values.first().is_some_and(|value| value.ends_with(".json"));
+            !is_file && flags::by_name(name).is_none_or(|flag| flag.effect != flags::Effect::None)
+        });
         Some(settings)
     }
 
@@ -136,6 +140,7 @@ impl Language for Megatron {
         let mut targets: Vec<Target> =
             wanted.into_iter().map(|name| (name.to_owned(), after.get(name).cloned())).collect();
         keep_words(&mut targets, to, now, &after);
+        drop_schedule(&mut targets, to, now);
         if now.contains_key("zero_stage") {
             of_deepspeed(&mut targets, to);
         }
@@ -157,6 +162,17 @@ fn of_deepspeed(targets: &mut Vec<Target>, to: &Run) {
     targets.retain(|(name, values)| !(values.is_some() && is_ignored(name)));
     let stage = to.plan.sharding.zero_stage.to_string();
     targets.push(("zero_stage".to_owned(), Some(vec![stage])));
+}
+
+/// Flags of schedules without bubbles, which forks have.
+const ZERO_BUBBLE: [&str; 2] = ["enable_zbh1_pipeline", "enable_zero_bubble"];
+
+/// Removes a schedule that the new plan lacks.
+fn drop_schedule(targets: &mut Vec<Target>, to: &Run, now: &Settings) {
+    if to.plan.pipeline_parallel == 1 || to.plan.schedule != Schedule::ZbH1 {
+        let gone = ZERO_BUBBLE.iter().filter(|name| now.contains_key(**name));
+        targets.extend(gone.map(|name| ((*name).to_owned(), None)));
+    }
 }
 
 /// Writes chunks in the script's terms: layers of a chunk if it uses those.

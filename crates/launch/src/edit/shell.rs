@@ -13,7 +13,12 @@ pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<Str
     match (now.get(name), wanted) {
         (Some(old), Some(new)) => replaced(text, name, old, new),
         (Some(old), None) => removed(text, name, old),
-        (None, Some(new)) => added(text, name, new, now),
+        (None, Some(new)) => {
+            // A flag whose value is open has its place already.
+            let mut all = in_command(text, name, 1, new);
+            all.extend(added(text, name, new, now));
+            all
+        }
         (None, None) => Vec::new(),
     }
 }
@@ -130,11 +135,22 @@ fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Strin
         out.extend(found.into_iter().map(|(_, at)| splice(text, at, at + old.len(), new)));
     }
     // The value in the command itself: it is computed, or its variable serves other flags as well.
-    for spot in spots {
-        for words in written(new) {
-            let end = end_of_values(text, spot, old.len());
+    out.extend(in_command(text, name, old.len(), new));
+    out
+}
+
+/// Replaces the values after a flag, at each of its places outside of comments.
+fn in_command(text: &str, name: &str, words: usize, new: &[String]) -> Vec<String> {
+    if flags::by_name(name).is_none_or(|flag| matches!(flag.takes, Takes::On | Takes::Off)) {
+        return Vec::new();
+    }
+    let is_code = |spot: &Spot| !text[line_start(text, spot.from)..].trim_start().starts_with('#');
+    let mut out = Vec::new();
+    for spot in places(text, name).into_iter().filter(is_code) {
+        for values in written(new) {
+            let end = end_of_values(text, spot, words);
             let sign = if text[spot.to..].starts_with('=') { "=" } else { " " };
-            out.push(splice(text, spot.to, end, &format!("{sign}{words}")));
+            out.push(splice(text, spot.to, end, &format!("{sign}{values}")));
         }
     }
     out

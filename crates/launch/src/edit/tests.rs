@@ -337,3 +337,21 @@ fn one_virtual_stage_is_none_in_verl() {
         "{changed}"
     );
 }
+
+/// A flag whose value is open has its place, and a second one does not override it.
+#[test]
+fn an_open_value_changes_in_its_place() {
+    let text = SCRIPT.replace("--micro-batch-size 1", "--micro-batch-size ${BATCH}");
+    let changed = diff(&text, &[], &["plan.micro_batch=2"]);
+    assert_eq!(changed.matches("--micro-batch-size").count(), 2, "{changed}");
+    assert!(changed.contains("+    --micro-batch-size 2"), "{changed}");
+}
+
+/// A schedule without bubbles needs stages.
+#[test]
+fn a_schedule_of_stages_goes_with_them() {
+    let text = SCRIPT
+        .replace("    --num-layers-per-virtual-pipeline-stage 4 \\\n", "    --enable-zbh1-pipeline \\\n");
+    let changed = diff(&text, &[], &["plan.pipeline_parallel=1", "plan.schedule=1f1b"]);
+    assert!(changed.contains("-    --enable-zbh1-pipeline"), "{changed}");
+}

@@ -41,6 +41,10 @@ pub(crate) struct Arguments {
     hidden: Vec<OpenArgument>,
     /// An unknown flag that may be a number of experts: its text and line.
     experts: Option<(String, Option<usize>)>,
+    /// The unknown flags with their lines.
+    unknown: Vec<(String, Option<usize>)>,
+    /// The file name of the program.
+    program: Option<String>,
 }
 
 /// Values of one flag that are kept.
@@ -81,6 +85,21 @@ impl Arguments {
     /// An unknown flag that may be the number of experts.
     pub(crate) fn possible_experts(&self) -> Option<&(String, Option<usize>)> {
         self.experts.as_ref()
+    }
+
+    /// The unknown flags with their lines.
+    pub(crate) fn unknown(&self) -> &[(String, Option<usize>)] {
+        &self.unknown
+    }
+
+    /// The file name of the program.
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.program.as_deref()
+    }
+
+    /// Removes the name of a program whose defaults are known.
+    pub(crate) fn forget_program(&mut self) {
+        self.program = None;
     }
 
     /// Marks possible flags at a place that cannot be read.
@@ -343,7 +362,9 @@ fn counts_experts(spelling: &str) -> bool {
 
 /// Arguments of the words of a command line; everything before the first flag is skipped.
 pub(crate) fn of_words(words: &[Word], around: Surroundings<'_>, draft: &mut Draft) -> Arguments {
-    let mut arguments = Arguments::default();
+    let program = words.iter().find(|word| is_program(&word.text));
+    let program = program.and_then(|word| word.text.rsplit('/').next()).map(str::to_owned);
+    let mut arguments = Arguments { program, ..Arguments::default() };
     take_words(words, around, &mut arguments, draft, 0);
     arguments
 }
@@ -418,6 +439,9 @@ fn take_words(
             let has_number = values.first().is_some_and(is_number) || (is_open && spelling.contains("num"));
             if counts_experts(spelling) && has_number {
                 arguments.experts.get_or_insert((source, line));
+            }
+            if arguments.unknown.len() < MOST_LOOKED_UP {
+                arguments.unknown.push((spelling.to_owned(), line));
             }
             unknown_flags += 1;
             let near = if unknown_flags <= MOST_LOOKED_UP { flags::near(spelling) } else { None };

@@ -249,14 +249,18 @@ pub(crate) fn apply(
                     generation are not estimated";
                 draft.remark(RemarkKind::NotModelled, "megatron rlhf", line(word), message);
             }
-            let message =
-                "one sample has at most this many tokens; ms-swift packs samples only with `--packing true`";
+            let packs = words.iter().any(|word| word.text.starts_with("--packing"));
+            let message = "one sample has at most this many tokens";
+            let message = if packs {
+                message.to_owned()
+            } else {
+                format!("{message}; ms-swift packs samples only with `--packing true`")
+            };
             draft.remark(RemarkKind::Assumed, "--max_length", None, message);
         }
         Dialect::Slime => {
             slime::exchange(arguments);
             slime::lengths(words, arguments, draft);
-            slime::environment(words, draft);
             slime::quiet(words, draft);
             for (flag, key) in [
                 ("--use-dynamic-batch-size", "plan.micro_batch"),

@@ -6,8 +6,8 @@
 
 use super::arguments::{Argument, Arguments, OpenArgument};
 use super::dialect::Stated;
-use super::flags;
 use super::meaning::{self, World};
+use super::{audit, flags, fork};
 use crate::{Draft, RemarkKind};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,16 @@ pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Stated, draft: &
     if draft.is_partial() {
         leave_defaults_open(arguments, &read, &base, draft);
     }
+    fork::leave_open(arguments, draft);
     says.finish(draft);
+    let with_remarks = |arguments: &Arguments| {
+        let mut draft = Draft::new(format, "");
+        meaning::fill(arguments, world, &mut draft);
+        let values =
+            draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect();
+        (values, draft.said())
+    };
+    audit::note(arguments, &with_remarks, draft);
 }
 
 /// The values to try for a field.
@@ -94,7 +103,11 @@ fn tried(open: &OpenArgument) -> Vec<Option<Argument>> {
 /// Reason why a script shows only a part of its run.
 fn why_partial(arguments: &Arguments, says: &Stated) -> Option<String> {
     if let Some(hidden) = arguments.hidden().first() {
-        return Some(format!("`{}` may hold flags: {}", hidden.source, hidden.why));
+        let is_text = hidden.source.starts_with(['$', '-']);
+        return Some(match is_text {
+            true => format!("`{}` may hold flags: {}", hidden.source, hidden.why),
+            false => format!("{}: {}", hidden.source, hidden.why),
+        });
     }
     if !says.names_a_model() && !LAYERS.iter().any(|name| arguments.mentions(name)) {
         return Some("it does not set the number of layers (`--num-layers`)".to_owned());

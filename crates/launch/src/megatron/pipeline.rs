@@ -57,6 +57,8 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         (Schedule::ZbV, "zero_bubble_v_schedule")
     } else if f.arguments.is_on("enable_zero_bubble") {
         (Schedule::ZbH1, "enable_zero_bubble")
+    } else if f.arguments.is_on("enable_zbh1_pipeline") {
+        (Schedule::ZbH1, "enable_zbh1_pipeline")
     } else {
         (Schedule::OneForwardOneBackward, "enable_zero_bubble")
     };

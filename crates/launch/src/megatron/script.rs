@@ -110,7 +110,12 @@ fn script_mark(text: &str) -> Option<&'static str> {
                     .is_some_and(|word| word.contains("torchrun") || word.contains("python"))
         })
     };
-    text.lines().any(assigns).then_some("it sets variables")
+    if text.lines().any(assigns) {
+        return Some("it sets variables");
+    }
+    let branches =
+        |line: &str| line.contains("; then") || line.contains("; do") || line.starts_with("bash -c ");
+    text.lines().any(branches).then_some("it has branches")
 }
 
 /// Reads a text as a script, without detection.
@@ -126,16 +131,28 @@ pub(super) fn read(
         return draft.finish();
     }
     let Some((arguments, world, says)) = started(format, text, file, context, &mut draft) else {
-        let problem = Problem::new("no command in this file starts Megatron-LM with flags of a run");
-        draft.problem(
-            problem
-                .hint("is the part with `--num-layers` and `--tensor-model-parallel-size` in another file?"),
-        );
+        draft.problem(none_started(text));
         return draft.finish();
     };
     partial::fill(&arguments, &world, &says, &mut draft);
     annotation::read(text, &mut draft);
     draft.finish()
+}
+
+/// The error of a text without a command of Megatron-LM: it may start a recipe of Megatron-Bridge by its name.
+fn none_started(text: &str) -> Problem {
+    let mut words = text.split_whitespace();
+    let recipe = words
+        .find(|word| word.starts_with("--model_recipe_name"))
+        .and_then(|word| word.split_once('=').map(|(_, name)| name).or_else(|| words.next()));
+    match recipe {
+        Some(name) => Problem::new(format!(
+            "this script starts Megatron-Bridge's recipe `{name}` by its name, which is not in this file"
+        ))
+        .hint("pass the recipe's Python file, or a model with its layout, as in `railwright estimate llama-3.1-8b --tp 8`"),
+        None => Problem::new("no command in this file starts Megatron-LM with flags of a run")
+            .hint("is the part with `--num-layers` and `--tensor-model-parallel-size` in another file?"),
+    }
 }
 
 /// Reads a script that starts Megatron-LM with flags of the files that it reads; `None` if its commands have too few of them.
@@ -215,17 +232,18 @@ fn started(
     let launch = Command { words: dialect::words(dialect, &launch.words), ..launch };
     let mut arguments = arguments::of_words(&launch.words, around, draft);
     if launch.is_alone && format == Format::MegatronScript {
-        arguments.hide(
-            "$@",
-            Some(launch.line),
-            "no command in this file uses these flags, so others may be added elsewhere",
-        );
+        let why = "no command in this file uses them, so others may be added elsewhere";
+        arguments.hide("these flags", Some(launch.line), why);
     }
     if let Some(word) = launch.words.iter().find(|word| stranger::is_flag(&word.text))
         && dialect == dialect::Dialect::Megatron
     {
         let why = "Megatron-LM has no such flag, so the program has its own arguments and defaults";
         arguments.hide(&word.text, Some(word.line), why);
+    }
+    if dialect != dialect::Dialect::Megatron {
+        // A known program, whose model flags have a reader.
+        arguments.forget_program();
     }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
     Some((arguments, world, says))
@@ -335,7 +353,12 @@ fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Ve
 fn apart(words: &[Word]) -> Vec<Word> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {
-        if word.text.trim_start().starts_with("--") && word.text.trim().contains(char::is_whitespace) {
+        // A placeholder may have blanks: `--load=<PATH TO IT>`.
+        let is_one = word.text.contains('<') && word.text.ends_with('>');
+        if !is_one
+            && word.text.trim_start().starts_with("--")
+            && word.text.trim().contains(char::is_whitespace)
+        {
             let parts = word.text.split_whitespace().map(|part| {
                 let unknown =
                     word.unknown.iter().filter(|unknown| part.contains(&unknown.text)).cloned().collect();

@@ -1,90 +1,12 @@
 //! Number of ranks that a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
 //!
-//! Responsible for: nodes and processes per node, from flags of the launcher and from `#SBATCH` lines. Does not guess GPUs per node.
+//! Responsible for: nodes and processes per node, from flags of the launcher and from directives of the job. Does not guess GPUs per node.
 
+pub(crate) use super::batch::Batch;
+use super::batch::number;
 use super::meaning::World;
 use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
-
-/// Requests in lines that begin with `#SBATCH` (or similar).
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    pub(crate) nodes: Option<(u64, usize)>,
-    pub(crate) tasks: Option<(u64, usize)>,
-    pub(crate) tasks_per_node: Option<(u64, usize)>,
-    pub(crate) gpus_per_node: Option<(u64, usize)>,
-    /// Whether the script is one of Slurm: it runs inside its job.
-    is_job: bool,
-}
-
-impl Batch {
-    /// Reads the directives of a script; `first` is the number of its first line.
-    pub(crate) fn read(text: &str, first: usize) -> Self {
-        let mut batch = Self::default();
-        for (index, line) in text.lines().enumerate() {
-            let Some(rest) = line.trim_start().strip_prefix("#SBATCH") else { continue };
-            batch.is_job = true;
-            let rest = rest.split('#').next().unwrap_or_default();
-            // A line may have several options.
-            let words: Vec<&str> = rest.split(['=', ' ', '\t']).filter(|word| !word.is_empty()).collect();
-            for pair in words.windows(2) {
-                let Some(number) = number(pair[1]) else { continue };
-                let place = Some((number, first + index));
-                match pair[0] {
-                    "--nodes" | "-N" => batch.nodes = place,
-                    "--ntasks" | "-n" => batch.tasks = place,
-                    "--ntasks-per-node" => batch.tasks_per_node = place,
-                    "--gpus-per-node" | "--gres" => batch.gpus_per_node = place,
-                    _ => {}
-                }
-            }
-        }
-        batch
-    }
-
-    /// Adds the directives of another script of the same job where this one has none.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.nodes = self.nodes.or(other.nodes);
-        self.tasks = self.tasks.or(other.tasks);
-        self.tasks_per_node = self.tasks_per_node.or(other.tasks_per_node);
-        self.gpus_per_node = self.gpus_per_node.or(other.gpus_per_node);
-        self.is_job |= other.is_job;
-    }
-
-    /// Variables that Slurm sets from these.
-    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
-        let named = [
-            ("SLURM_NNODES", self.nodes),
-            ("SLURM_JOB_NUM_NODES", self.nodes),
-            ("SLURM_NTASKS_PER_NODE", self.tasks_per_node),
-            ("SLURM_GPUS_PER_NODE", self.gpus_per_node),
-            ("SLURM_GPUS_ON_NODE", self.gpus_per_node),
-            ("SLURM_NTASKS", self.all_tasks()),
-            ("SLURM_NPROCS", self.all_tasks()),
-        ];
-        // The number of the job does not matter, but scripts test whether they are in one: `[ -z $SLURM_JOB_ID ] && sbatch $0`.
-        let job = ["SLURM_JOB_ID", "SLURM_JOBID"]
-            .into_iter()
-            .filter(|_| self.is_job)
-            .map(|name| (name, "1".to_owned()));
-        named.into_iter().filter_map(|(name, value)| Some((name, value?.0.to_string()))).chain(job).collect()
-    }
-
-    fn all_tasks(&self) -> Option<(u64, usize)> {
-        self.tasks.or_else(|| Some((self.nodes?.0.checked_mul(self.tasks_per_node?.0)?, self.nodes?.1)))
-    }
-}
-
-/// The number in `8`, `gpu:8`, `gpu:h100:8`, `1:4` (elastic: the least).
-fn number(text: &str) -> Option<u64> {
-    let text = text.trim().trim_matches(['"', '\'']);
-    let part = if text.starts_with(|c: char| c.is_ascii_digit()) {
-        text.split(':').next()
-    } else {
-        text.rsplit(':').next()
-    };
-    part?.split('(').next()?.parse().ok()
-}
 
 /// Arguments of a launcher.
 #[derive(Debug, Default)]
@@ -150,8 +72,19 @@ fn is_program(word: &Word) -> bool {
     std::path::Path::new(&word.text).extension().is_some_and(|ending| ending == "py")
 }
 
-/// The ranks that the commands around Megatron start.
+/// The ranks that the commands around Megatron start; those of the job where a launcher has a number known only at run time.
 pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draft: &mut Draft) -> World {
+    let world = of_launchers(launch, script, batch, draft);
+    match &batch.ranks {
+        Some((ranks, source, line)) if world.ranks.is_none() => {
+            draft.settle("cluster.devices");
+            World { ranks: Some(*ranks), source: source.clone(), line: Some(*line), ..world }
+        }
+        _ => world,
+    }
+}
+
+fn of_launchers(launch: &Command, script: &Script, batch: &Batch, draft: &mut Draft) -> World {
     let others = &script.commands;
     let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let has = |command: &Command, names: &[&str]| {

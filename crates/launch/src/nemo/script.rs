@@ -3,10 +3,11 @@
 //! Responsible for: the overrides of the last command that has any, with the script's variables in their values, the name of its recipe and
 //! its ranks. Variables of the script are no settings. Does not open the recipe.
 
-use crate::document::{Data, Document, Entry, Spot};
+use crate::context::Sources;
+use crate::document::{self, Data, Document, Entry, Spot};
 use crate::megatron::meaning::World;
 use crate::megatron::world::{self, Batch};
-use crate::shell::{self, Command, Word};
+use crate::shell::{self, Command, Script, Why, Word};
 use crate::{Context, Draft};
 use std::path::Path;
 
@@ -18,6 +19,10 @@ pub(super) struct Started {
     pub(super) world: World,
     /// Overrides with a value that is known at run time alone, with their lines.
     pub(super) open: Vec<(String, usize)>,
+    /// The script's files and the configuration, if that was read.
+    pub(super) sources: Option<Sources>,
+    /// The configuration that the command names without its text: the flag, its line, and the reason.
+    pub(super) unread: Option<(String, usize, String)>,
 }
 
 /// The command that starts a recipe; `None` for a text without one, such as a list of overrides alone.
@@ -28,16 +33,34 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Dr
     let is_program = |command: &&Command| command.words.iter().any(is_python);
     let has_overrides = |command: &&Command| command.words.iter().any(|word| override_of(word).is_some());
     let command = script.commands.iter().filter(is_program).rfind(has_overrides)?;
-    let mut started =
-        Started { document: Document::default(), recipe: None, world: World::default(), open: Vec::new() };
+    let mut started = Started {
+        document: Document::default(),
+        recipe: None,
+        world: World::default(),
+        open: Vec::new(),
+        sources: None,
+        unread: None,
+    };
+    configuration(command, &script, (file, context), &mut started);
     for word in &command.words {
-        let Some((name, value)) = override_of(word) else { continue };
+        let Some((name, value)) = override_of(word) else {
+            // Overrides of one branch of a condition.
+            let choices = word.unknown.iter().filter_map(|unknown| match unknown.why {
+                Why::Either(index) => script.choices.get(index),
+                _ => None,
+            });
+            let inner = choices.flat_map(|choice| choice.alternatives.iter().flatten());
+            let overrides = inner.filter(|word| override_of(word).is_some());
+            started.open.extend(overrides.map(|word| (word.text.clone(), word.line)));
+            continue;
+        };
         if !word.unknown.is_empty() {
             started.open.push((word.text.clone(), word.line));
             continue;
         }
         let spot = Spot { line: word.line, column: 0 };
         let data = Data::of_word(value.trim_matches(['"', '\'']));
+        started.document.entries.retain(|entry| entry.path != name);
         started.document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
     started.recipe = flag(command, &["--recipe"]).map(|(name, line)| (name.to_owned(), line));
@@ -45,9 +68,70 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Dr
     Some(started)
 }
 
+/// Reads the configuration of Hydra that a command names: `--config-path`, from the folder of the program, and `--config-name`.
+fn configuration(
+    command: &Command,
+    script: &Script,
+    (file, context): (&str, &Context<'_>),
+    started: &mut Started,
+) {
+    let Some((name, line)) = flag(command, &["--config-name", "-cn"]) else {
+        let at = command.words.iter().find(|word| word.text.starts_with("--config-name"));
+        if let Some(word) = at {
+            let why = "its name has no value in this file".to_owned();
+            started.unread = Some((word.text.clone(), word.line, why));
+        }
+        return;
+    };
+    let path = hydra(&command.words).unwrap_or_else(|| name.to_owned());
+    let program = command.words.iter().find(|word| crate::megatron::is_program(&word.text));
+    let folder = program.and_then(|word| word.text.rsplit_once('/')).map(|(folder, _)| folder);
+    let beside = folder.map(|folder| format!("{folder}/{path}"));
+    let opened = beside.iter().chain([&path]).map(|path| context.open(path, file)).reduce(Result::or);
+    let read = opened.unwrap_or_else(|| Err(String::new())).and_then(|(name, text)| {
+        let document = document::yaml(&text, &name).map_err(|problem| problem.to_string())?;
+        Ok((name, text, document))
+    });
+    match read {
+        Ok((name, text, document)) => {
+            let mut sources = script.sources.clone();
+            let base = sources.add(&name, &text);
+            let moved = document.entries.into_iter().map(|entry| {
+                let line = entry.spot.line().map_or(0, |line| line + base - 1);
+                Entry { spot: Spot { line, ..entry.spot }, ..entry }
+            });
+            started.document.entries.extend(moved);
+            started.sources = Some(sources);
+        }
+        Err(why) => started.unread = Some((format!("--config-name {path}"), line, why)),
+    }
+}
+
+/// The path of Hydra's configuration: `--config-path` and `--config-name` with its ending. NeMo's programs have `conf` as the folder.
+pub(crate) fn hydra(words: &[Word]) -> Option<String> {
+    let value = |names: &[&str]| {
+        let at =
+            words.iter().position(|word| names.contains(&word.text.split('=').next().unwrap_or_default()))?;
+        let word = &words[at];
+        let text = match word.text.split_once('=') {
+            Some((_, value)) => value,
+            None => words.get(at + 1).map(|word| word.text.as_str())?,
+        };
+        Some(text.trim_matches(['"', '\'']).to_owned())
+    };
+    let name = value(&["--config-name", "-cn"])?;
+    let folder = value(&["--config-path", "-cp"]).unwrap_or_else(|| "conf".to_owned());
+    let ending = if Path::new(&name).extension().is_some_and(|end| end == "yaml" || end == "yml") {
+        ""
+    } else {
+        ".yaml"
+    };
+    Some(format!("{}/{name}{ending}", folder.trim_end_matches('/')))
+}
+
 /// The key of a plan that an override sets, for those that the layout depends on.
 pub(super) fn key_of(word: &str) -> Option<&'static str> {
-    const KEYS: [(&str, &str); 9] = [
+    const KEYS: &[(&str, &str)] = &[
         ("tensor_model_parallel_size", "plan.tensor_parallel"),
         ("pipeline_model_parallel_size", "plan.pipeline_parallel"),
         ("context_parallel_size", "plan.context_parallel"),
@@ -57,10 +141,31 @@ pub(super) fn key_of(word: &str) -> Option<&'static str> {
         ("micro_batch_size", "plan.micro_batch"),
         ("global_batch_size", "plan.global_batch"),
         ("seq_length", "plan.sequence_length"),
+        ("virtual_pipeline_model_parallel_size", "plan.virtual_stages"),
+        ("use_megatron_fsdp", "plan.sharding"),
+        ("use_custom_fsdp", "plan.sharding"),
+        ("use_torch_fsdp2", "plan.sharding"),
+        ("use_distributed_optimizer", "plan.sharding"),
+        ("data_parallel_sharding_strategy", "plan.sharding"),
+        ("recompute_granularity", "plan.recompute"),
+        ("recompute_method", "plan.recompute"),
+        ("recompute_num_layers", "plan.recompute"),
+        ("recompute_modules", "plan.recompute"),
+        ("fp8", "plan.precision.compute"),
+        ("fp4", "plan.precision.compute"),
+        ("mixed_precision", "plan.precision.preset"),
+        ("precision", "plan.precision.preset"),
+        ("num_nodes", "cluster.devices"),
     ];
     let (name, _) = word.split_once('=')?;
     let last = name.rsplit('.').next()?;
     KEYS.iter().find(|(field, _)| *field == last).map(|(_, key)| *key)
+}
+
+/// The path of an override.
+pub(super) fn path_of(word: &str) -> &str {
+    let word = word.trim_start_matches(['+', '\'', '"']);
+    word.split_once('=').map_or(word, |(path, _)| path)
 }
 
 /// The name and the value of `a.b=c`; `None` for other words.

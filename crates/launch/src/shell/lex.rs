@@ -68,6 +68,25 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
     tokens
 }
 
+/// Longer texts between angle brackets are no placeholders.
+const LONGEST_PLACEHOLDER: usize = 80;
+
+/// The length of a placeholder at the start of a text, `<PATH TO DATA>` or `<data_path>`: its owner replaces it before the shell could take
+/// it as two redirections. Blanks occur between upper-case words alone.
+fn placeholder(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('<')?;
+    let end = inner.bytes().take(LONGEST_PLACEHOLDER).position(|b| b == b'>')?;
+    let (inner, after) = (&inner[..end], &inner[end + 1..]);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let is_name = inner.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !inner.ends_with(' ')
+        && inner
+            .chars()
+            .all(|c| is_word(c) || (c == ' ' && !inner.contains(|c: char| c.is_ascii_lowercase())));
+    let ends = after.is_empty() || after.starts_with(|c: char| c.is_whitespace() || "\"'\\/,:;)".contains(c));
+    (is_name && ends).then_some(end + 2)
+}
+
 /// The text of a word without parts that need expansion.
 pub(super) fn plain(parts: &[Part]) -> String {
     parts
@@ -151,6 +170,7 @@ impl<'a> Lexer<'a> {
         let is_process = self.rest.starts_with("<(") || self.rest.starts_with(">(");
         if let Some(operator) = OPERATORS.iter().find(|operator| self.rest.starts_with(**operator))
             && !is_process
+            && placeholder(self.rest).is_none()
         {
             self.rest = &self.rest[operator.len()..];
             return Some(Token::Operator(operator, line));
@@ -190,6 +210,12 @@ impl<'a> Lexer<'a> {
                     self.next();
                     let inner = self.until_closed('(', ')').to_owned();
                     parts.push(Part::Process { inner, line });
+                }
+                Some('<') if placeholder(self.rest).is_some() => {
+                    let length = placeholder(self.rest).unwrap_or_default();
+                    let text = self.rest[..length].to_owned();
+                    parts.push(Part::Text { text, quoted: true, line: self.line });
+                    self.rest = &self.rest[length..];
                 }
                 None | Some(' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | '<' | '>' | ')') => return parts,
                 Some('(') => {

@@ -6,7 +6,7 @@
 use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};
 use super::values::{Piece, Value, Variables, known, split, word};
-use super::{Arm, Command, Script, condition};
+use super::{Arm, Command, Exported, Script, condition};
 use crate::context::Context;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -63,7 +63,8 @@ pub(super) fn run(
     };
     let base = walker.script.sources.add(file, text);
     walker.nested(text, base, 0);
-    let Walker { variables, mut script, steps, .. } = walker;
+    let Walker { variables, mut script, steps, written, .. } = walker;
+    script.written = written;
     if steps == 0 || variables.room == 0 {
         script.open.push((
             1,
@@ -378,17 +379,24 @@ impl Walker<'_> {
             self.document(&first, text, quoted, line, target, place.nesting);
             return Some(true);
         }
-        if let Some(text) = string.filter(|_| first == "read") {
-            let names: Vec<String> = words[1..].iter().map(|parts| plain(parts)).collect();
+        // `IFS=',' read -r a b <<< "$LIST"` has its own separator.
+        let separator = first.strip_prefix("IFS=").filter(|_| words.len() > 1 && plain(words[1]) == "read");
+        let reads = usize::from(separator.is_some());
+        if let Some(text) = string.filter(|_| first == "read" || separator.is_some()) {
+            let separator = separator.and_then(|text| text.chars().next());
+            let ends = |c: char| separator.map_or(c.is_whitespace(), |own| c == own);
+            let names: Vec<String> = words[reads + 1..].iter().map(|parts| plain(parts)).collect();
             let text = known(&self.variables.text(text));
             if let Some(text) = text.filter(|_| names.iter().all(|name| name == "-r" || is_name(name))) {
                 let names: Vec<&String> = names.iter().filter(|name| *name != "-r").collect();
                 let mut rest = text.trim();
                 for (at, name) in names.iter().enumerate() {
-                    let end =
-                        rest.find(char::is_whitespace).filter(|_| at + 1 < names.len()).unwrap_or(rest.len());
+                    let end = rest.find(ends).filter(|_| at + 1 < names.len()).unwrap_or(rest.len());
                     self.variables.set_text(name, &rest[..end], line);
-                    rest = rest[end..].trim_start();
+                    rest = match separator {
+                        Some(own) => rest[end..].strip_prefix(own).unwrap_or_default(),
+                        None => rest[end..].trim_start(),
+                    };
                 }
                 return Some(true);
             }
@@ -404,7 +412,7 @@ impl Walker<'_> {
         nesting: usize,
     ) -> Option<bool> {
         if matches!(first, "export" | "declare" | "local" | "readonly" | "typeset") {
-            self.declare(&words[1..], first == "export");
+            self.declare(&words[1..], first == "export", line);
             return Some(true);
         }
         let is_assignment = |parts: &&&[Part]| match parts.first() {
@@ -424,7 +432,7 @@ impl Walker<'_> {
     }
 
     /// `declare -A NAME`, `export NAME=value`, `local -n NAME=OTHER`.
-    fn declare(&mut self, words: &[&[Part]], exports: bool) {
+    fn declare(&mut self, words: &[&[Part]], exports: bool, line: usize) {
         let mut flags = String::new();
         for parts in words {
             let text = plain(parts);
@@ -456,11 +464,23 @@ impl Walker<'_> {
                 }
             }
             if !has_value && exports && is_name(&text) {
-                self.variables.exported.insert(text);
+                self.export(text, line);
             } else if has_value && (exports || flags.contains('x')) {
-                self.variables.exported.insert(name);
+                self.export(name, line);
             }
         }
+    }
+
+    /// Hands a variable to the programs that start from now on.
+    pub(super) fn export(&mut self, name: String, line: usize) {
+        let value = match self.variables.get(&name).map(Rc::as_ref) {
+            Some(Value::Text(pieces)) => known(pieces),
+            _ => None,
+        };
+        if self.script.environment.len() < MOST {
+            self.script.environment.push(Exported { name: name.clone(), value, line });
+        }
+        self.variables.exported.insert(name);
     }
 
     /// Keeps a command.

@@ -63,7 +63,7 @@ impl Walker<'_> {
                 {
                     prefix.push((name.clone(), text));
                 }
-                self.variables.exported.insert(name);
+                self.export(name, line);
             }
         }
         let status = self.started(&first, &fields, prefix, line, nesting);

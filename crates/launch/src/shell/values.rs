@@ -169,7 +169,8 @@ impl Fields {
 
     pub(super) fn push(&mut self, piece: Piece) {
         // A piece with any number of words is a separate word.
-        if matches!(piece.unknown, Some(Why::Either(_))) && piece.text.starts_with("${ ") {
+        let is_list = matches!(piece.unknown, Some(Why::Either(_))) && piece.text.starts_with("${ ");
+        if is_list && !piece.quoted {
             self.close();
             self.done.push(vec![piece]);
             return;

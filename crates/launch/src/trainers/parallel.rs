@@ -190,6 +190,16 @@ fn is_offloaded(name: &str) -> bool {
     })
 }
 
+/// DeepSpeed's files with offload that LLaMA-Factory and Axolotl ship.
+const SHIPPED: [&str; 6] = [
+    "ds_z2_offload_config.json",
+    "ds_z3_offload_config.json",
+    "zero3_bf16_cpuoffload_all.json",
+    "zero3_bf16_cpuoffload_params.json",
+    "zero3_cpuoffload_optimizer.json",
+    "zero2_offload.json",
+];
+
 /// A preset of ms-swift, or one of the files that LLaMA-Factory and Axolotl ship.
 fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let name = word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
@@ -215,11 +225,18 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let stage = u8::try_from(stage).unwrap_or(0);
     let sharding = Sharding::zero(stage);
     fields.set("plan.sharding", &sharding, path);
-    if is_offloaded(&name) {
+    // The text of a shipped file is known; another file may say anything.
+    let is_shipped = !name.ends_with(".json") || SHIPPED.contains(&name.as_str());
+    if is_offloaded(&name) && is_shipped {
         if stage == 3 && !name.contains("cpuoffload_optimizer") {
             fields.set("plan.offload.parameters", &1.0, path);
         }
         fields.set("plan.offload.optimizer", &1.0, path);
+    } else if is_offloaded(&name) {
+        let (source, line) = fields.source(path);
+        for key in ["plan.offload.optimizer", "plan.offload.parameters"] {
+            fields.draft.leave_open(key, &source, line, "the name of DeepSpeed's file indicates it");
+        }
     }
     let message = format!(
         "is another file: ZeRO stage {stage} is inferred from its name; pass the file with `--launch`"

@@ -3,12 +3,11 @@
 //! Responsible for: lengths, packed micro-batches and GPUs of the actor from its flags, and exclusion of the flags of rollouts. Excludes
 //! the time of generation: an estimate covers the training step.
 
-use super::super::arguments::{Argument, Arguments};
+use super::super::arguments::{Argument, Arguments, OpenArgument};
 use super::super::meaning::World;
 use super::value;
-use crate::document::Data;
 use crate::shell::Word;
-use crate::{Draft, RemarkKind, effects};
+use crate::{Draft, RemarkKind};
 
 /// `--allgather-cp`: ranks of a sequence gather keys and values, as sparse attention requires.
 pub(super) fn exchange(arguments: &mut Arguments) {
@@ -36,6 +35,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
              memory";
         draft.remark(RemarkKind::Assumed, &source, line, message);
     }
+    batch(words, arguments);
     let length = arguments.word("seq_length").and_then(|word| word.parse::<u64>().ok()).filter(|&n| n > 0);
     if let (Some((tokens, source, line)), Some(length)) = (number("--max-tokens-per-gpu"), length)
         && words.iter().any(|word| word.text == "--use-dynamic-batch-size")
@@ -61,34 +61,28 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
     }
 }
 
-/// Variables of the job's environment with an effect on the training step: those that are known, and others by their names.
-pub(super) fn environment(words: &[Word], draft: &mut Draft) {
-    const QAT: &str = "OPEN_TRAINING_INT4_FAKE_QAT_FLAG";
-    let flag = "--runtime-env-json";
-    let Some(at) = words.iter().position(|word| word.text.starts_with(flag)) else { return };
-    let line = words.get(at).and_then(|word| (word.line > 0).then_some(word.line));
-    // The text has quotes inside of quotes, and may be several words.
-    let end = words.iter().skip(at + 1).position(|word| word.text.starts_with("--"));
-    let text: Vec<&str> = words[at..]
-        .iter()
-        .take(end.map_or(usize::MAX, |end| end + 1))
-        .map(|word| word.text.as_str())
-        .collect();
-    for pair in text.join(" ").split([',', '{', '}']) {
-        let bare = |part: &str| part.trim_matches([' ', '\n', '"', '\'', '\\']).to_owned();
-        let Some((name, value)) = pair.split_once(':').map(|(name, value)| (bare(name), bare(value))) else {
-            continue;
-        };
-        if value == "0" || effects::is_off(&Data::Text(value.clone())) {
-            continue;
+/// The batch of a step: the samples of a rollout, divided among its steps (`slime/utils/arguments.py`).
+fn batch(words: &[Word], arguments: &mut Arguments) {
+    if arguments.mentions("global_batch_size") {
+        return;
+    }
+    let flags = ["--rollout-batch-size", "--n-samples-per-prompt", "--num-steps-per-rollout"];
+    let number = |flag: &str| value(words, &[flag])?.1.parse::<u64>().ok().filter(|&n| n > 0);
+    let is_given = |flag: &str| words.iter().any(|word| word.text.split('=').next() == Some(flag));
+    let samples = if is_given(flags[1]) { number(flags[1]) } else { Some(1) };
+    let product = number(flags[0]).zip(samples).and_then(|(prompts, samples)| prompts.checked_mul(samples));
+    let word = words.iter().find(|word| word.text.split('=').next() == Some(flags[2]));
+    let line = word.and_then(|word| (word.line > 0).then_some(word.line));
+    match product.zip(number(flags[2])) {
+        Some((product, steps)) if product.is_multiple_of(steps) => {
+            let source = flags.iter().filter(|flag| is_given(flag)).copied().collect::<Vec<_>>().join(" ");
+            let values = vec![(product / steps).to_string()];
+            *arguments = arguments.with("global_batch_size", Some(Argument { values, source, line }));
         }
-        let source = format!("{name} = {value}");
-        if name == QAT {
-            let message = "rounding of weights to 4 bits before GEMMs is not modelled: a lower bound of time";
-            draft.remark(RemarkKind::NotModelled, &source, line, message);
-        } else if effects::named(&name) && !name.starts_with("NVTE_FP8") {
-            let message = "a variable whose name indicates an effect on time or memory: not read";
-            draft.remark(RemarkKind::Unknown, &source, line, message);
+        _ => {
+            let why = "the samples of a rollout and its steps set it".to_owned();
+            let open = OpenArgument { source: flags[0].to_owned(), line, why, alternatives: Vec::new() };
+            arguments.leave_open("global_batch_size", open);
         }
     }
 }

@@ -1,0 +1,78 @@
+//! Programs of forks, whose models have parts of their own.
+//!
+//! Responsible for: dimensions that stay open because the fork's defaults are not Megatron-LM's. Flags of the fork that are unknown show
+//! which part of the model is its own.
+
+use super::arguments::Arguments;
+use crate::{Draft, RemarkKind};
+
+/// Beginnings of the names of Megatron-LM's own programs.
+const PROGRAMS: &[&str] =
+    &["pretrain_gpt", "pretrain_mamba", "pretrain_hybrid", "pretrain_llama", "train_rl", "finetune"];
+
+/// Parts of names of flags that describe a model.
+const OF_MODEL: &[&str] = &[
+    "norm",
+    "gate",
+    "gated",
+    "router",
+    "attention",
+    "attn",
+    "ffn",
+    "mlp",
+    "rope",
+    "rotary",
+    "moe",
+    "expert",
+    "experts",
+    "embedding",
+    "glu",
+    "mla",
+    "head",
+    "heads",
+    "hidden",
+    "layer",
+    "layers",
+    "conv",
+    "conv2d",
+];
+
+/// Parts of names of flags that choose a kernel or its precision.
+const OF_KERNELS: &[&str] = &[
+    "flash",
+    "triton",
+    "fused",
+    "fusion",
+    "kernel",
+    "backend",
+    "impl",
+    "overlap",
+    "recompute",
+    "checkpoint",
+    "log",
+    "drop",
+    "dropout",
+    "init",
+    "std",
+    "dtype",
+];
+
+/// Leaves open what a fork's own defaults decide.
+pub(super) fn leave_open(arguments: &Arguments, draft: &mut Draft) {
+    let is_own = arguments.program().is_some_and(|name| !PROGRAMS.iter().any(|own| name.starts_with(own)));
+    for (flag, line) in arguments.unknown() {
+        let parts: Vec<String> = flag.split(['-', '_', '.']).map(str::to_ascii_lowercase).collect();
+        let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
+        let of_model = is_own && has(OF_MODEL) && !has(OF_KERNELS);
+        let keys = [("model.norm", of_model || has(&["norm"])), ("model.ffn", of_model)];
+        for (key, _) in keys.into_iter().filter(|(_, is_open)| *is_open) {
+            let is_default = draft.origins().iter().any(|origin| origin.key == key && origin.line.is_none());
+            if is_default {
+                let why = "Megatron-LM has no such flag, so the program's own default may apply";
+                draft.leave_open(key, flag, *line, why);
+                let message = format!("the program has model flags of its own, so `{key}` has no default");
+                draft.remark(RemarkKind::Unresolved, flag, *line, message);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Configurations that are not read, and models that are not supported.
+//!
+//! Responsible for: open dimensions of a model whose configuration was not read, dimensions that change a model named elsewhere, and the
+//! features of a model with an encoder and a decoder.
+
+use super::script::Started;
+use crate::document::{Data, Entry};
+use crate::{Draft, RemarkKind, effects};
+
+/// Dimensions of a model whose configuration was not read have no default.
+pub(super) fn unread(started: &Started, draft: &mut Draft) {
+    let (source, line, why) = match &started.unread {
+        Some((source, line, why)) => (source.clone(), Some(*line), why.clone()),
+        None => {
+            ("no --config-name".to_owned(), None, "the program has a configuration of its own".to_owned())
+        }
+    };
+    draft.remark(RemarkKind::Unresolved, &source, line, format!("the configuration is not read: {why}"));
+    for key in ["model.ffn", "model.gated_mlp", "model.tied", "model.norm", "model.position"] {
+        if draft.value(key).is_none() {
+            draft.leave_open(key, &source, line, why.clone());
+        }
+    }
+}
+
+/// Tests whether a text occurs in a value or its names.
+fn mentions(data: &Data, part: &str) -> bool {
+    match data {
+        Data::List(items) => items.iter().any(|item| mentions(&item.data, part)),
+        Data::Table(pairs) => {
+            pairs.iter().any(|(name, value)| name.contains(part) || mentions(&value.data, part))
+        }
+        other => other.plain().contains(part),
+    }
+}
+
+/// Tests whether a key describes a model of an encoder and a decoder.
+pub(super) fn is_of_two_stacks(entry: &Entry) -> bool {
+    let is_composed = entry.path.starts_with("defaults")
+        && ["@model.encoder", "@model.decoder"]
+            .iter()
+            .any(|group| entry.path.contains(group) || mentions(&entry.data, group));
+    let own = [
+        "model.encoder.num_layers",
+        "model.decoder.num_layers",
+        "model.seq_length_dec",
+        "model.data.seq_length_dec",
+    ];
+    is_composed || (own.contains(&entry.path.as_str()) && !effects::is_off(&entry.data))
+}
+
+/// Removes single dimensions without the number of layers, which change a model named elsewhere: a run file has a whole model or none.
+pub(super) fn whole_models_only(draft: &mut Draft) {
+    if draft.spec().model.layers.is_some() {
+        return;
+    }
+    let dimensions: Vec<(String, String, Option<usize>)> = draft
+        .origins()
+        .iter()
+        .filter(|origin| {
+            origin.key.starts_with("model.") && !matches!(origin.key.as_str(), "model.name" | "model.config")
+        })
+        .map(|origin| (origin.key.clone(), origin.source.clone(), origin.line))
+        .collect();
+    let keys: Vec<String> = dimensions.iter().map(|(key, ..)| key.clone()).collect();
+    draft.take_back(&keys);
+    // A tokenizer is of the model that is named.
+    for (_, source, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
+        let message = "changes a model defined elsewhere: the model is estimated without this change";
+        draft.remark(RemarkKind::NotModelled, &source, line, message);
+    }
+}
