@@ -165,8 +165,9 @@ fn islands_in_a_report() {
         json(&[&line[..], &on[..], more].concat(), 0)["step_time"].as_f64().expect("seconds")
     };
     let (even, over) = (step(&[]), step(&["--network", "core_oversubscription=4"]));
-    assert!(over >= even, "{over} {even}");
-    assert!(step(&["--fail", "top:0"]) >= even);
+    let least = even * (1.0 - 1e-9);
+    assert!(over >= least, "{over} {even}");
+    assert!(step(&["--fail", "top:0"]) >= least);
 }
 
 /// Flaps and slow parts of a table of rates are a part of what failures cost.
