@@ -67,7 +67,7 @@ const OFF: &[&str] =
 /// Arguments of a command that somebody wrote, at most.
 const MOST_ARGUMENTS: usize = 200;
 /// Readings for one file, at most.
-const MOST_READ: usize = 6000;
+const MOST_READ: usize = 2000;
 
 /// Lists the arguments that decide nothing. `read` gives the values and the remarks of a run.
 pub(super) fn note(arguments: &Arguments, read: Read<'_>, draft: &mut Draft) {
@@ -104,7 +104,7 @@ pub(super) fn note(arguments: &Arguments, read: Read<'_>, draft: &mut Draft) {
                 }
                 let without = arguments.with(other, None);
                 let base = read(&without);
-                others(name, argument).any(|value| read(&without.with(name, value)) != base)
+                read(&without.with(name, None)) != base
             });
         if left.get() == 0 {
             return;

@@ -79,6 +79,11 @@ pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Stated, draft: &
     }
     fork::leave_open(arguments, draft);
     says.finish(draft);
+}
+
+/// Lists flags that decide nothing. A text that a writer made has none, so its reading does without.
+pub(crate) fn audit(arguments: &Arguments, world: &World, draft: &mut Draft) {
+    let format = draft.format();
     let with_remarks = |arguments: &Arguments| {
         let mut draft = Draft::new(format, "");
         meaning::fill(arguments, world, &mut draft);

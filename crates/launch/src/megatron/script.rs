@@ -135,6 +135,9 @@ pub(super) fn read(
         return draft.finish();
     };
     partial::fill(&arguments, &world, &says, &mut draft);
+    if !context.is_empty() {
+        partial::audit(&arguments, &world, &mut draft);
+    }
     annotation::read(text, &mut draft);
     draft.finish()
 }
