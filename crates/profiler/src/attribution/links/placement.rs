@@ -88,9 +88,9 @@ impl Placement {
         Some(bytes as f64 / rate.get() * 1e9)
     }
 
-    /// Time of a message at full rate if this one is far longer, over a link whose ends are known to be on two nodes.
+    /// Time of a message at full rate if this one is far longer, over a link whose ends are on two nodes.
     pub(super) fn exceeds_network(&self, link: Option<LinkKind>, transfer: f64, bytes: u64) -> Option<f64> {
-        let time = self.at_full_rate(bytes).filter(|_| self.has_hosts && link == Some(LinkKind::Network))?;
+        let time = self.at_full_rate(bytes).filter(|_| link == Some(LinkKind::Network))?;
         (transfer > OF_NETWORK * time).then_some(time)
     }
 }

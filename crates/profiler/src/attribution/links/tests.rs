@@ -163,6 +163,16 @@ fn a_boundary_that_is_slow_in_all_replicas_is_one_link() {
     assert!((link.usual() - 0.1).abs() < 0.01 && apart.is_empty(), "{links:?}");
 }
 
+/// Two nodes of eight devices: one boundary of four crosses the network, so no other boundary shows how fast it is.
+#[test]
+fn the_only_boundary_over_the_network_is_compared_with_its_rate() {
+    let (groups, links, apart) = found(pipeline(10, Some("NVIDIA H100 80GB HBM3"), 4));
+    assert!(groups.is_empty() && links.is_empty(), "{groups:?}");
+    let [apart] = apart.as_slice() else { panic!("{apart:?}") };
+    let reason = apart.doubt(12 * 20_000_000).expect("a doubt");
+    assert!(reason.contains("stages 1 and 2") && reason.contains("network's full rate"), "{reason}");
+}
+
 /// 4 MiB take 2 ms: far longer than over the network of an H100, but an unknown network may be that slow.
 #[test]
 fn a_boundary_of_an_unknown_link_is_a_doubt() {
