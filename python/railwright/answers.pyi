@@ -3947,6 +3947,9 @@ class Upper(Record):
     @property
     def tops(self) -> int:
         """Top switches."""
+    @property
+    def groups(self) -> int:
+        """Groups of top switches: cores of the same index in their zones share one."""
 
 class NetworkFabric(Record):
     """A dragonfly."""
@@ -4027,7 +4030,7 @@ class Torus(Record):
         """Edge of a cube within which links are copper; `None` without cubes."""
 
 class Connection(Record):
-    """Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes. The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`)."""
+    """Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes. A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route again, at random (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the time is an upper bound: in sequence, a flowlet on a busy link delays only itself. The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`)."""
     @property
     def channels(self) -> int:
         """Channels."""
@@ -4035,13 +4038,16 @@ class Connection(Record):
     def queue_pairs(self) -> int:
         """Queue pairs of each channel on a port."""
     @property
+    def flowlets(self) -> int:
+        """Flowlets of a message on each queue pair, each with its own route and an equal share of the bytes."""
+    @property
     def plane_striping(self) -> bool:
         """True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports."""
 
 class Cabling(Record):
     """Cables of one layer."""
     @property
-    def medium(self) -> Literal["copper", "active-optical", "fibre", "linear", "co-packaged"]:
+    def medium(self) -> Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"]:
         """Components."""
     @property
     def length(self) -> float:
@@ -4884,14 +4890,17 @@ class Expectation(Record):
     def classes(self) -> Rows[ClassLoss]:
         """Class by class, from the devices outwards."""
     @property
+    def brief(self) -> Rows[BriefLoss]:
+        """Flaps and slow parts of the classes that have rates of them."""
+    @property
     def failures_per_month(self) -> float:
         """Failures in a month."""
     @property
     def interruptions_per_month(self) -> float:
-        """Failures in a month that stop the job."""
+        """Failures in a month that stop the job, without flaps."""
     @property
     def lost_hours_per_month(self) -> float:
-        """Device-hours that are lost in a month."""
+        """Device-hours that are lost in a month, also to flaps and slow parts."""
     @property
     def lost_share(self) -> float:
         """Share of all device-hours."""
@@ -4979,6 +4988,90 @@ class NetworkFailuresRate(Record):
     @property
     def confidence(self) -> str:
         """`retrieved`, `recalled`, `derived`, or text of the user."""
+    @property
+    def flaps(self) -> Flaps | None:
+        """Flaps."""
+    @property
+    def slow(self) -> Slow | None:
+        """Slow parts."""
+
+class Flaps(Record):
+    """Flaps of one part."""
+    @property
+    def per_month(self) -> float:
+        """Flaps of one part in a month of 730 hours."""
+    @property
+    def seconds(self) -> float:
+        """Mean time until the link is up again."""
+    @property
+    def reroute_seconds(self) -> float | None:
+        """Time until routes avoid the part, where others exist; `None` if they never do for a flap."""
+
+class Slow(Record):
+    """Slow parts: lossy links, NICs below their bandwidth."""
+    @property
+    def per_month(self) -> float:
+        """Parts of one that become slow in a month of 730 hours."""
+    @property
+    def hours(self) -> float:
+        """Hours until one is found and replaced."""
+    @property
+    def kept(self) -> float:
+        """Share of its bandwidth that it keeps (0 to 1)."""
+
+class BriefLoss(Record):
+    """A class with its flaps and slow parts."""
+    @property
+    def part(self) -> str:
+        """Name of the parts, as in `super::Class::part`."""
+    @property
+    def count(self) -> int:
+        """Number of parts."""
+    @property
+    def flaps(self) -> FlapLoss | None:
+        """Flaps; `None` without a rate."""
+    @property
+    def slow(self) -> SlowLoss | None:
+        """Slow parts; `None` without a rate."""
+
+class FlapLoss(Record):
+    """Expected cost of the flaps of a class of parts."""
+    @property
+    def per_month(self) -> float:
+        """Flaps of all parts of the class in a month."""
+    @property
+    def stall_seconds(self) -> float:
+        """Mean stall of the whole job in one."""
+    @property
+    def stopping(self) -> float:
+        """Share of them that outlasts the transport, so that the job stops and restarts (0 to 1)."""
+    @property
+    def lost_hours(self) -> float:
+        """Device-hours of one."""
+    @property
+    def lost_hours_per_month(self) -> float:
+        """Device-hours in a month."""
+
+class SlowLoss(Record):
+    """Expected cost of the slow parts of a class."""
+    @property
+    def per_month(self) -> float:
+        """Slow parts that appear in a month."""
+    @property
+    def kept(self) -> float:
+        """Bandwidth that the most affected device keeps (0 to 1)."""
+    @property
+    def slowdown(self) -> float | None:
+        """Step time relative to the whole network until the part is found; `None` if it cannot finish."""
+    @property
+    def present(self) -> float:
+        """Mean number of them at any time."""
+    @property
+    def lost_hours(self) -> float:
+        """Device-hours of one."""
+    @property
+    def lost_hours_per_month(self) -> float:
+        """Device-hours in a month."""
 
 class Sampled(Record):
     """Results with standard errors."""
@@ -5394,6 +5487,84 @@ class LinkOverTime(Record):
     @property
     def busy(self) -> list[float]:
         """Share of the capacity in each interval, from 0 to 1."""
+
+class NetworkSites(Answer):
+    """The answer of kind `network_sites`."""
+    @property
+    def question(self) -> Question:
+        """The job."""
+    @property
+    def rows(self) -> Rows[NetworkSitesRow]:
+        """One for each number of local steps."""
+
+class Question(Record):
+    """A job over several sites."""
+    @property
+    def parameters(self) -> float:
+        """Trained parameters."""
+    @property
+    def sites(self) -> int:
+        """Sites, each with a whole replica of the states or more."""
+    @property
+    def bandwidth(self) -> float:
+        """Bandwidth of a site to the others, one direction."""
+    @property
+    def distance(self) -> float:
+        """Kilometres of fibre between neighbouring sites of the ring."""
+    @property
+    def step(self) -> float:
+        """Time of a step within a site."""
+    @property
+    def bits(self) -> float:
+        """Bits of a gradient, if every step is synchronized."""
+    @property
+    def outer_bits(self) -> float:
+        """Bits of a value of the outer gradient, after local steps."""
+    @property
+    def fragments(self) -> int:
+        """Fragments of the model that are synchronized one after the other."""
+    @property
+    def overlap(self) -> float:
+        """Local steps during which the synchronization of a fragment may continue."""
+
+class NetworkSitesRow(Record):
+    """A number of local steps."""
+    @property
+    def local_steps(self) -> int:
+        """Steps from one synchronization of a parameter to the next; 1 is data parallelism."""
+    @property
+    def fragments(self) -> int:
+        """Fragments."""
+    @property
+    def overlap(self) -> float:
+        """Local steps during which a synchronization continues."""
+    @property
+    def bytes(self) -> float:
+        """Bytes that each site sends in one synchronization of the whole model, and receives."""
+    @property
+    def transfer(self) -> float:
+        """Time of one fragment's synchronization."""
+    @property
+    def exposed(self) -> float:
+        """Time without compute per synchronization of the whole model."""
+    @property
+    def utilization(self) -> float:
+        """Share of time for compute (0 to 1)."""
+    @property
+    def mean(self) -> float:
+        """Mean bandwidth that a site uses."""
+    @property
+    def needed(self) -> Rows[Needed]:
+        """Bandwidths for shares of time."""
+
+class Needed(Record):
+    """Bandwidth for a share of time."""
+    @property
+    def utilization(self) -> float:
+        """Share of time for compute (0 to 1)."""
+    @property
+    def bandwidth(self) -> float | None:
+        """Bandwidth of a site; `None` if the distance alone takes longer."""
 
 class NetworkTraffic(Answer):
     """The answer of kind `network_traffic`."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from . import answers
     from ._railwright import Settings
 
-__all__ = ["topologies", "show", "cost", "failures", "design", "traffic", "simulate", "collective", "flows", "export", "rail_only"]
+__all__ = ["topologies", "show", "cost", "failures", "design", "traffic", "simulate", "collective", "flows", "export", "sites", "rail_only"]
 
 
 def topologies(
@@ -60,6 +60,7 @@ def show(
     rails: int | str | PathLike[str] | None = None,
     planes: int | str | PathLike[str] | None = None,
     pods: int | str | PathLike[str] | None = None,
+    zones: int | str | PathLike[str] | None = None,
     hosts_per_leaf: int | str | PathLike[str] | None = None,
     backup_ports: int | str | PathLike[str] | None = None,
     extra_endpoints: int | str | PathLike[str] | None = None,
@@ -75,13 +76,14 @@ def show(
     routing: Literal["ecmp", "spray", "static", "valiant", "adaptive"] | None = None,
     channels: int | str | PathLike[str] | None = None,
     queue_pairs: int | str | PathLike[str] | None = None,
+    flowlets: int | str | PathLike[str] | None = None,
     plane_striping: bool | str | PathLike[str] | None = None,
     seed: int | str | PathLike[str] | None = None,
     forwarding: Literal["none", "before", "after"] | None = None,
     link_latency: str | PathLike[str] | float | None = None,
-    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
-    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
-    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
+    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
+    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
     access_length: float | str | PathLike[str] | None = None,
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
@@ -115,8 +117,7 @@ def show(
     top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 4; four are counted and priced, without routes. Expects a whole number, 0 or more. [default:
-        the minimum up to 3].
+    tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
@@ -126,7 +127,10 @@ def show(
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
         4 for multi-plane, else 1].
-    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: the minimum].
+    pods: Number of pods in a three-tier fabric, or in each zone of a four-tier one. Expects a whole number, 0 or more. [default:
+        the minimum].
+    zones: Number of zones in a four-tier fabric: islands or buildings of three tiers, joined by top switches. Expects a whole
+        number, 0 or more. [default: the minimum].
     hosts_per_leaf: Devices per leaf, counted by NIC ports. Expects a whole number, 0 or more. [default: computed from radix and
         oversubscription].
     backup_ports: Leaf ports reserved for failures, in NIC ports. Expects a whole number, 0 or more. [default: 0].
@@ -149,18 +153,20 @@ def show(
         more. [default: 2].
     queue_pairs: Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`). Expects a whole
         number, 0 or more. [default: 1].
+    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again. Expects a whole
+        number, 0 or more. [default: 1].
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
         `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`.
-        [default: fibre, or copper within torus cubes].
+    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
+        `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
-        `linear`, `co-packaged`. [default: fibre].
+        `linear`, `co-packaged`, `circuit`. [default: fibre].
     core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`,
-        `linear`, `co-packaged`. [default: fibre].
+        `linear`, `co-packaged`, `circuit`. [default: fibre].
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
@@ -180,7 +186,7 @@ def show(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
+    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -204,6 +210,7 @@ def cost(
     rails: int | str | PathLike[str] | None = None,
     planes: int | str | PathLike[str] | None = None,
     pods: int | str | PathLike[str] | None = None,
+    zones: int | str | PathLike[str] | None = None,
     hosts_per_leaf: int | str | PathLike[str] | None = None,
     backup_ports: int | str | PathLike[str] | None = None,
     extra_endpoints: int | str | PathLike[str] | None = None,
@@ -219,13 +226,14 @@ def cost(
     routing: Literal["ecmp", "spray", "static", "valiant", "adaptive"] | None = None,
     channels: int | str | PathLike[str] | None = None,
     queue_pairs: int | str | PathLike[str] | None = None,
+    flowlets: int | str | PathLike[str] | None = None,
     plane_striping: bool | str | PathLike[str] | None = None,
     seed: int | str | PathLike[str] | None = None,
     forwarding: Literal["none", "before", "after"] | None = None,
     link_latency: str | PathLike[str] | float | None = None,
-    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
-    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
-    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
+    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
+    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
     access_length: float | str | PathLike[str] | None = None,
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
@@ -264,8 +272,7 @@ def cost(
     top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 4; four are counted and priced, without routes. Expects a whole number, 0 or more. [default:
-        the minimum up to 3].
+    tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
@@ -275,7 +282,10 @@ def cost(
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
         4 for multi-plane, else 1].
-    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: the minimum].
+    pods: Number of pods in a three-tier fabric, or in each zone of a four-tier one. Expects a whole number, 0 or more. [default:
+        the minimum].
+    zones: Number of zones in a four-tier fabric: islands or buildings of three tiers, joined by top switches. Expects a whole
+        number, 0 or more. [default: the minimum].
     hosts_per_leaf: Devices per leaf, counted by NIC ports. Expects a whole number, 0 or more. [default: computed from radix and
         oversubscription].
     backup_ports: Leaf ports reserved for failures, in NIC ports. Expects a whole number, 0 or more. [default: 0].
@@ -298,18 +308,20 @@ def cost(
         more. [default: 2].
     queue_pairs: Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`). Expects a whole
         number, 0 or more. [default: 1].
+    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again. Expects a whole
+        number, 0 or more. [default: 1].
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
         `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`.
-        [default: fibre, or copper within torus cubes].
+    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
+        `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
-        `linear`, `co-packaged`. [default: fibre].
+        `linear`, `co-packaged`, `circuit`. [default: fibre].
     core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`,
-        `linear`, `co-packaged`. [default: fibre].
+        `linear`, `co-packaged`, `circuit`. [default: fibre].
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
@@ -336,7 +348,7 @@ def cost(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -361,6 +373,7 @@ def failures(
     rails: int | str | PathLike[str] | None = None,
     planes: int | str | PathLike[str] | None = None,
     pods: int | str | PathLike[str] | None = None,
+    zones: int | str | PathLike[str] | None = None,
     hosts_per_leaf: int | str | PathLike[str] | None = None,
     backup_ports: int | str | PathLike[str] | None = None,
     extra_endpoints: int | str | PathLike[str] | None = None,
@@ -376,13 +389,14 @@ def failures(
     routing: Literal["ecmp", "spray", "static", "valiant", "adaptive"] | None = None,
     channels: int | str | PathLike[str] | None = None,
     queue_pairs: int | str | PathLike[str] | None = None,
+    flowlets: int | str | PathLike[str] | None = None,
     plane_striping: bool | str | PathLike[str] | None = None,
     seed: int | str | PathLike[str] | None = None,
     forwarding: Literal["none", "before", "after"] | None = None,
     link_latency: str | PathLike[str] | float | None = None,
-    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
-    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
-    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged"] | None = None,
+    access_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
+    spine_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
+    core_medium: Literal["copper", "active-optical", "fibre", "linear", "co-packaged", "circuit"] | None = None,
     access_length: float | str | PathLike[str] | None = None,
     spine_length: float | str | PathLike[str] | None = None,
     core_length: float | str | PathLike[str] | None = None,
@@ -421,8 +435,7 @@ def failures(
     top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 4; four are counted and priced, without routes. Expects a whole number, 0 or more. [default:
-        the minimum up to 3].
+    tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
@@ -432,7 +445,10 @@ def failures(
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
         4 for multi-plane, else 1].
-    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: the minimum].
+    pods: Number of pods in a three-tier fabric, or in each zone of a four-tier one. Expects a whole number, 0 or more. [default:
+        the minimum].
+    zones: Number of zones in a four-tier fabric: islands or buildings of three tiers, joined by top switches. Expects a whole
+        number, 0 or more. [default: the minimum].
     hosts_per_leaf: Devices per leaf, counted by NIC ports. Expects a whole number, 0 or more. [default: computed from radix and
         oversubscription].
     backup_ports: Leaf ports reserved for failures, in NIC ports. Expects a whole number, 0 or more. [default: 0].
@@ -455,18 +471,20 @@ def failures(
         more. [default: 2].
     queue_pairs: Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`). Expects a whole
         number, 0 or more. [default: 1].
+    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again. Expects a whole
+        number, 0 or more. [default: 1].
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
         `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`.
-        [default: fibre, or copper within torus cubes].
+    access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
+        `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
-        `linear`, `co-packaged`. [default: fibre].
+        `linear`, `co-packaged`, `circuit`. [default: fibre].
     core_medium: Cable medium between spine and core, and between groups. Expects one of `copper`, `active-optical`, `fibre`,
-        `linear`, `co-packaged`. [default: fibre].
+        `linear`, `co-packaged`, `circuit`. [default: fibre].
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
@@ -491,7 +509,7 @@ def failures(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -795,6 +813,40 @@ def export(
     settings: Settings of the run, named as flags with underscores.
     """
     found: str = ask(('network', 'export'), {"model": model, "cluster": cluster, "to": to, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "flows": flows, "memory-limit": memory_limit, **settings})
+    return found
+
+
+def sites(
+    model: str | PathLike[str],
+    *,
+    bandwidth: str | PathLike[str],
+    step: str | PathLike[str],
+    sites: int | str | PathLike[str] | None = None,
+    distance: float | str | PathLike[str] | None = None,
+    local_steps: Sequence[int | str | PathLike[str]] | int | str | PathLike[str] | None = None,
+    bits: float | str | PathLike[str] | None = None,
+    outer_bits: float | str | PathLike[str] | None = None,
+    fragments: int | str | PathLike[str] | None = None,
+    overlap: float | str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
+    memory_limit: int | str | PathLike[str] | None = None,
+) -> answers.NetworkSites:
+    """Compute the traffic between sites, and the time left for compute, over local steps.
+
+    model: Model of the catalogue, or its number of trained parameters, such as `70B`.
+    bandwidth: Bandwidth of a site to the others, one direction.
+    step: Step time within a site, as `estimate` predicts it.
+    sites: Number of sites, each with a whole replica (default: 2).
+    distance: Kilometres of fibre between neighbouring sites (default: 0).
+    local_steps: Steps from one synchronization to the next; 1 is data parallelism (default: 1,10,100,500).
+    bits: Bits of a gradient, if every step is synchronized (default: 16).
+    outer_bits: Bits of a value after local steps [default: --bits].
+    fragments: Fragments of the model that are synchronized one after the other (default: 1).
+    overlap: Local steps during which the synchronization of a fragment continues (default: 0).
+    output: Write to a file; its suffix sets the format.
+    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    """
+    found: answers.NetworkSites = ask(('network', 'sites'), {"model": model, "bandwidth": bandwidth, "step": step, "sites": sites, "distance": distance, "local-steps": local_steps, "bits": bits, "outer-bits": outer_bits, "fragments": fragments, "overlap": overlap, "output": output, "memory-limit": memory_limit})
     return found
 
 

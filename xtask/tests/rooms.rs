@@ -186,10 +186,10 @@ const PUBLIC_MODULES: &[(&str, usize)] = &[
     ("launch", 12),
     ("calculator", 27),
     ("tuner", 17),
-    ("network", 13),
+    ("network", 14),
     ("profiler", 45),
     ("answers", 0),
-    ("report", 8),
+    ("report", 9),
     ("server", 0),
     ("tables", 4),
 ];

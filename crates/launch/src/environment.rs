@@ -139,7 +139,7 @@ fn of_command(command: &Command) -> Vec<Exported> {
         }
     }
     if let Some(at) = words.iter().position(|word| word.text.starts_with("--runtime-env-json")) {
-        // The text has quotes inside of quotes, and may be several words.
+        // The text has nested quotes, and may be several words.
         let end = words.iter().skip(at + 1).position(|word| word.text.starts_with("--"));
         let text = words[at..].iter().take(end.map_or(usize::MAX, |end| end + 1));
         let text: Vec<&str> = text.map(|word| word.text.as_str()).collect();

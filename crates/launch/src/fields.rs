@@ -311,14 +311,14 @@ impl<'a> Fields<'a> {
                         self.draft.remark(RemarkKind::Ignored, shown, line, message);
                     }
                 }
-                // The reader knows the key and did not ask for it beside the others.
+                // The reader knows the key and did not ask for it with the others.
                 Some((_, Meaning::Read | Meaning::Key(_)))
                     if !effects::is_off(&entry.data)
                         && !NEUTRAL.contains(&entry.data.plain().as_str())
                         && !BESIDE.contains(&last_of(&entry.path))
                         && !self.is_in_a_section_that_is_off(&entry.path) =>
                 {
-                    let message = "known, but not read beside the other settings: check its effect";
+                    let message = "known, but not read with the other settings: check its effect";
                     self.draft.remark(RemarkKind::Unknown, &source, line, message);
                 }
                 None if unknown < MOST_REPORTED => {

@@ -17,7 +17,7 @@ fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
 const DENSE: &str = "pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 \
     --max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 64 --vocab-size 50257";
 
-/// A variable with two values inside of a quoted command line ended it, so that the flags behind it were lost.
+/// A variable with two values in a quoted command line ended it, so that the flags behind it were lost.
 #[test]
 fn a_quoted_command_line_goes_on_behind_a_choice() {
     let choice =

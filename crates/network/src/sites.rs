@@ -89,7 +89,7 @@ pub struct Answer {
 /// One row. Notation: `M` sites, `P` parameters of `b` bits, `F` fragments, `H` local steps of `t` seconds, overlap of `o` steps, bandwidth `W`
 /// of a site, `l` seconds of light between neighbours.
 ///
-/// * bytes of a site: `V = 2 (M - 1) / M P b / 8`, a ring all-reduce over sites; each site sends every byte once, whatever its number of devices;
+/// * bytes of a site: `V = 2 (M - 1) / M P b / 8`, a ring all-reduce over sites; each site sends every byte once, for any number of devices;
 /// * time of a fragment: `T = V / (F W) + 2 (M - 1) l`, in seconds;
 /// * share of time for compute: `H t / (H t + F max(0, T - o t))`;
 /// * bandwidth for a share `u`: `V / F / (o t + H t (1 / u - 1) / F - 2 (M - 1) l)`.

@@ -61,8 +61,8 @@ pub(crate) struct Sites {
     /// Bandwidth of a site to the others, one direction
     #[arg(long, value_name = "RATE")]
     pub(crate) bandwidth: String,
-    /// Time of a step within a site, as of `estimate`
-    #[arg(long, value_name = "TIME")]
+    /// Step time within a site, as `estimate` predicts it
+    #[arg(long, value_name = "S")]
     pub(crate) step: String,
     /// Kilometres of fibre between neighbouring sites
     #[arg(long, value_name = "KM", default_value_t = 0.0)]

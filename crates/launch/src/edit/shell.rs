@@ -14,7 +14,7 @@ pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<Str
         (Some(old), Some(new)) => replaced(text, name, old, new),
         (Some(old), None) => removed(text, name, old),
         (None, Some(new)) => {
-            // A flag whose value is open has its place already.
+            // A flag without a resolved value has its place already.
             let mut all = in_command(text, name, 1, new);
             all.extend(added(text, name, new, now));
             all
@@ -139,7 +139,7 @@ fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Strin
     out
 }
 
-/// Replaces the values after a flag, at each of its places outside of comments.
+/// Replaces the values after a flag, at each of its places except in comments.
 fn in_command(text: &str, name: &str, words: usize, new: &[String]) -> Vec<String> {
     if flags::by_name(name).is_none_or(|flag| matches!(flag.takes, Takes::On | Takes::Off)) {
         return Vec::new();

@@ -338,7 +338,7 @@ fn one_virtual_stage_is_none_in_verl() {
     );
 }
 
-/// A flag whose value is open has its place, and a second one does not override it.
+/// A flag without a resolved value has its place, and a second one does not override it.
 #[test]
 fn an_open_value_changes_in_its_place() {
     let text = SCRIPT.replace("--micro-batch-size 1", "--micro-batch-size ${BATCH}");

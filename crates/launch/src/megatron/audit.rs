@@ -64,7 +64,7 @@ pub(super) type Read<'a> = &'a dyn Fn(&Arguments) -> (BTreeMap<String, String>, 
 const OFF: &[&str] =
     &["", "-1", "0", "0.0", "1", "False", "false", "None", "none", "null", "transformer_engine"];
 
-/// Arguments of a command that somebody wrote, at most.
+/// Maximum number of arguments of a command written by a user.
 const MOST_ARGUMENTS: usize = 200;
 /// Readings for one file, at most.
 const MOST_READ: usize = 2000;
@@ -110,7 +110,7 @@ pub(super) fn note(arguments: &Arguments, read: Read<'_>, draft: &mut Draft) {
             return;
         }
         if !is_second {
-            let message = "known, but decides nothing beside the other flags: check that the program agrees";
+            let message = "known, but decides nothing with the other flags: check that the program agrees";
             draft.remark(RemarkKind::Unknown, &argument.source, argument.line, message);
         }
     }

@@ -225,7 +225,7 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let stage = u8::try_from(stage).unwrap_or(0);
     let sharding = Sharding::zero(stage);
     fields.set("plan.sharding", &sharding, path);
-    // The text of a shipped file is known; another file may say anything.
+    // The text of a shipped file is known; that of another file is not.
     let is_shipped = !name.ends_with(".json") || SHIPPED.contains(&name.as_str());
     if is_offloaded(&name) && is_shipped {
         if stage == 3 && !name.contains("cpuoffload_optimizer") {

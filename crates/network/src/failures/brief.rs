@@ -1,4 +1,4 @@
-//! Events that last seconds to hours without a replaced part: flapping links, and slow parts that nobody has found yet.
+//! Events that last seconds to hours without a replaced part: flapping links, and slow parts that are not found yet.
 //!
 //! Responsible for: their columns of a table of rates, and the expected cost of one event and of a month. Rates have no defaults: published
 //! counts of flaps have no number of links (5,000 to 60,000 a day in all clusters of one operator, 10.1145/3651890.3672265, section 2.3).
@@ -23,7 +23,7 @@ pub struct Role {
     pub devices: u64,
     /// True if each is the only connection of a device.
     pub is_only: bool,
-    /// Share of bandwidth that the most affected device keeps without the part, if nobody helps it (0 to 1).
+    /// Share of bandwidth that the most affected device keeps without the part, if no other device helps it (0 to 1).
     pub kept_alone: f64,
     /// Step time relative to the whole network once routes avoid the part; `None` if the step cannot finish without it.
     pub slowdown: Option<f64>,

@@ -61,7 +61,7 @@ pub struct Design {
 
 /// Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes.
 ///
-/// A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route anew, at random
+/// A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route again, at random
 /// (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the
 /// time is an upper bound: in sequence, a flowlet on a busy link delays only itself.
 ///

@@ -1,7 +1,7 @@
 //! Slow hosts of stages.
 //!
 //! Responsible for: a stage whose devices wait for launches of their hosts in every step far longer than the devices of the other stages.
-//! Where a stage has no replica, or all of its ranks are late alike, such hosts differ from nothing but the other stages. Excludes pauses:
+//! Where a stage has no replica, or all of its ranks are equally late, such hosts differ from nothing but the other stages. Excludes pauses:
 //! they differ from other steps of the rank.
 
 use super::chain::Event;

@@ -46,7 +46,7 @@ export type Forwarding = 'none' | 'before' | 'after'
 /**
  * Medium of a cable.
  */
-export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged'
+export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged' | 'circuit'
 /**
  * Purpose of a side network.
  */
@@ -362,6 +362,10 @@ export interface Upper {
    * Top switches.
    */
   tops: number
+  /**
+   * Groups of top switches: cores of the same index in their zones share one.
+   */
+  groups: number
 }
 /**
  * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
@@ -444,7 +448,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes.
+ *
+ * A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route again, at random
+ * (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the
+ * time is an upper bound: in sequence, a flowlet on a busy link delays only itself.
  *
  * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
  * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
@@ -459,6 +467,10 @@ export interface Connection {
    * Queue pairs of each channel on a port.
    */
   queue_pairs: number
+  /**
+   * Flowlets of a message on each queue pair, each with its own route and an equal share of the bytes.
+   */
+  flowlets?: number
   /**
    * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
    */

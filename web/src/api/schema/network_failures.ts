@@ -50,7 +50,7 @@ export type Forwarding = 'none' | 'before' | 'after'
 /**
  * Medium of a cable.
  */
-export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged'
+export type Medium = 'copper' | 'active-optical' | 'fibre' | 'linear' | 'co-packaged' | 'circuit'
 /**
  * Purpose of a side network.
  */
@@ -316,6 +316,10 @@ export interface Upper {
    * Top switches.
    */
   tops: number
+  /**
+   * Groups of top switches: cores of the same index in their zones share one.
+   */
+  groups: number
 }
 /**
  * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
@@ -398,7 +402,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes.
+ *
+ * A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route again, at random
+ * (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the
+ * time is an upper bound: in sequence, a flowlet on a busy link delays only itself.
  *
  * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
  * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
@@ -413,6 +421,10 @@ export interface Connection {
    * Queue pairs of each channel on a port.
    */
   queue_pairs: number
+  /**
+   * Flowlets of a message on each queue pair, each with its own route and an equal share of the bytes.
+   */
+  flowlets?: number
   /**
    * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
    */
@@ -487,15 +499,19 @@ export interface Expectation {
    */
   classes: ClassLoss[]
   /**
+   * Flaps and slow parts of the classes that have rates of them.
+   */
+  brief?: BriefLoss[]
+  /**
    * Failures in a month.
    */
   failures_per_month: number
   /**
-   * Failures in a month that stop the job.
+   * Failures in a month that stop the job, without flaps.
    */
   interruptions_per_month: number
   /**
-   * Device-hours that are lost in a month.
+   * Device-hours that are lost in a month, also to flaps and slow parts.
    */
   lost_hours_per_month: number
   /**
@@ -610,6 +626,123 @@ export interface Rate {
    * `retrieved`, `recalled`, `derived`, or text of the user.
    */
   confidence: string
+  /**
+   * Flaps.
+   */
+  flaps?: Flaps | null
+  /**
+   * Slow parts.
+   */
+  slow?: Slow | null
+}
+/**
+ * Flaps of one part.
+ */
+export interface Flaps {
+  /**
+   * Flaps of one part in a month of 730 hours.
+   */
+  per_month: number
+  /**
+   * Mean time until the link is up again. Unit: s.
+   */
+  seconds: number
+  /**
+   * Time until routes avoid the part, where others exist; `null` if they never do for a flap. Unit: s.
+   */
+  reroute_seconds: number | null
+}
+/**
+ * Slow parts: lossy links, NICs below their bandwidth.
+ */
+export interface Slow {
+  /**
+   * Parts of one that become slow in a month of 730 hours.
+   */
+  per_month: number
+  /**
+   * Hours until one is found and replaced.
+   */
+  hours: number
+  /**
+   * Share of its bandwidth that it keeps (0 to 1).
+   */
+  kept: number
+}
+/**
+ * A class with its flaps and slow parts.
+ */
+export interface BriefLoss {
+  /**
+   * Name of the parts, as in `super::Class::part`.
+   */
+  part: string
+  /**
+   * Number of parts.
+   */
+  count: number
+  /**
+   * Flaps; `null` without a rate.
+   */
+  flaps: FlapLoss | null
+  /**
+   * Slow parts; `null` without a rate.
+   */
+  slow: SlowLoss | null
+}
+/**
+ * Expected cost of the flaps of a class of parts.
+ */
+export interface FlapLoss {
+  /**
+   * Flaps of all parts of the class in a month.
+   */
+  per_month: number
+  /**
+   * Mean stall of the whole job in one. Unit: s.
+   */
+  stall_seconds: number
+  /**
+   * Share of them that outlasts the transport, so that the job stops and restarts (0 to 1).
+   */
+  stopping: number
+  /**
+   * Device-hours of one.
+   */
+  lost_hours: number
+  /**
+   * Device-hours in a month.
+   */
+  lost_hours_per_month: number
+}
+/**
+ * Expected cost of the slow parts of a class.
+ */
+export interface SlowLoss {
+  /**
+   * Slow parts that appear in a month.
+   */
+  per_month: number
+  /**
+   * Bandwidth that the most affected device keeps (0 to 1).
+   */
+  kept: number
+  /**
+   * Step time relative to the whole network until the part is found; `null` if it cannot finish.
+   */
+  slowdown: number | null
+  /**
+   * Mean number of them at any time.
+   */
+  present: number
+  /**
+   * Device-hours of one.
+   */
+  lost_hours: number
+  /**
+   * Device-hours in a month.
+   */
+  lost_hours_per_month: number
 }
 /**
  * Results with standard errors.

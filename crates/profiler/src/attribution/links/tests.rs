@@ -154,12 +154,12 @@ fn boundaries_of_one_pipeline_are_compared_with_each_other_and_with_the_link() {
 #[test]
 fn a_boundary_that_is_slow_in_all_replicas_is_one_link() {
     let h100 = Some("NVIDIA H100 80GB HBM3");
-    assert_eq!(found(pipeline(1, h100, 3)), (Vec::new(), Vec::new(), Vec::new()));
-    let (groups, links, apart) = found(pipeline(10, h100, 3));
+    assert_eq!(found(pipeline(1, h100, 2)), (Vec::new(), Vec::new(), Vec::new()));
+    let (groups, links, apart) = found(pipeline(10, h100, 2));
     let [(_, group)] = groups.as_slice() else { panic!("{groups:?}") };
-    assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 1 and 2", "3-8"));
+    assert_eq!((group.label.as_str(), group.ranks.as_str()), ("messages of stages 1 and 2", "2-5"));
     let [link] = links.as_slice() else { panic!("{links:?}") };
-    assert_eq!(link.communicators.len(), 3);
+    assert_eq!(link.communicators.len(), 2);
     assert!((link.usual() - 0.1).abs() < 0.01 && apart.is_empty(), "{links:?}");
 }
 
