@@ -56,8 +56,8 @@ pub(crate) struct Sites {
     #[arg(value_name = "MODEL")]
     pub(crate) model: String,
     /// Number of sites, each with a whole replica
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(crate) sites: u64,
+    #[arg(long = "sites", value_name = "N", default_value_t = 2)]
+    pub(crate) count: u64,
     /// Bandwidth of a site to the others, one direction
     #[arg(long, value_name = "RATE")]
     pub(crate) bandwidth: String,

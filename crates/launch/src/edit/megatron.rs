@@ -114,7 +114,9 @@ impl Language for Megatron {
         let mut settings = arguments_of(self.format, text)?;
         // A path that contains a parallel size may change with it, without effect on the run.
         settings.retain(|name, values| {
-            let is_file = values.first().is_some_and(|value| value.ends_with(".json"));
+            let is_file = values.first().is_some_and(|value| {
+                std::path::Path::new(value).extension().is_some_and(|suffix| suffix == "json")
+            });
             !is_file && flags::by_name(name).is_none_or(|flag| flag.effect != flags::Effect::None)
         });
         Some(settings)

@@ -109,9 +109,10 @@ fn tried(open: &OpenArgument) -> Vec<Option<Argument>> {
 fn why_partial(arguments: &Arguments, says: &Stated) -> Option<String> {
     if let Some(hidden) = arguments.hidden().first() {
         let is_text = hidden.source.starts_with(['$', '-']);
-        return Some(match is_text {
-            true => format!("`{}` may hold flags: {}", hidden.source, hidden.why),
-            false => format!("{}: {}", hidden.source, hidden.why),
+        return Some(if is_text {
+            format!("`{}` may hold flags: {}", hidden.source, hidden.why)
+        } else {
+            format!("{}: {}", hidden.source, hidden.why)
         });
     }
     if !says.names_a_model() && !LAYERS.iter().any(|name| arguments.mentions(name)) {

@@ -226,7 +226,8 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let sharding = Sharding::zero(stage);
     fields.set("plan.sharding", &sharding, path);
     // The text of a shipped file is known; that of another file is not.
-    let is_shipped = !name.ends_with(".json") || SHIPPED.contains(&name.as_str());
+    let is_shipped = std::path::Path::new(&name).extension().is_none_or(|suffix| suffix != "json")
+        || SHIPPED.contains(&name.as_str());
     if is_offloaded(&name) && is_shipped {
         if stage == 3 && !name.contains("cpuoffload_optimizer") {
             fields.set("plan.offload.parameters", &1.0, path);

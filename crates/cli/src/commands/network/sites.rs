@@ -15,7 +15,7 @@ use railwright_spec::run::{Amount, Field, Value};
 pub(crate) fn run(arguments: &Sites, printer: &Printer) -> Result<Outcome, Failure> {
     let question = Question {
         parameters: parameters(&arguments.model)?,
-        sites: arguments.sites,
+        sites: arguments.count,
         bandwidth: read("--bandwidth", &arguments.bandwidth, "write a rate with a unit, as in `800 Gbit/s`")?,
         distance: arguments.distance,
         step: read("--step", &arguments.step, "write a time with a unit, as in `6.4s`")?,
