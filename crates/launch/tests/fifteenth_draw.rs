@@ -34,7 +34,9 @@ fn a_quoted_command_line_goes_on_behind_a_choice() {
 /// A template before its owner fills it in (Megatron-LM's own examples).
 #[test]
 fn placeholders_are_words() {
-    for hole in ["<PATH>", "<TENSORBOARD DIRECTORY>", "<path/to_data>"] {
+    for hole in ["<PATH>", "<TENSORBOARD DIRECTORY>", "<path/to_data>", "<PATH TO gpt-vocab.json>"] {
+        let line = format!("OPTIONS=\"--save {hole} --fp16 \"\nsrun -l sh -c \"python {DENSE} $OPTIONS\"\n");
+        folder::check(&launch(&line), &[("plan.precision.preset", "\"fp16\"")]);
         let read = launch(&format!("python {DENSE} --save {hole} --fp16\n"));
         folder::check(&read, &[("plan.precision.preset", "\"fp16\"")]);
         let read = launch(&format!("python {DENSE} --tensor-model-parallel-size={hole} --fp16\n"));

@@ -72,17 +72,17 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
 const LONGEST_PLACEHOLDER: usize = 80;
 
 /// The length of a placeholder at the start of a text, `<PATH TO DATA>` or `<data_path>`: its owner replaces it before the shell could take
-/// it as two redirections. Blanks occur between upper-case words alone.
-fn placeholder(text: &str) -> Option<usize> {
+/// it as two redirections. Blanks occur after an upper-case word alone.
+pub(super) fn placeholder(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let end = inner.bytes().take(LONGEST_PLACEHOLDER).position(|b| b == b'>')?;
     let (inner, after) = (&inner[..end], &inner[end + 1..]);
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let first = inner.split(' ').next().unwrap_or_default();
+    let has_capitals = first.len() > 1 && first.chars().all(|c| c.is_ascii_uppercase() || c == '_');
     let is_name = inner.starts_with(|c: char| c.is_ascii_alphabetic())
         && !inner.ends_with(' ')
-        && inner
-            .chars()
-            .all(|c| is_word(c) || (c == ' ' && !inner.contains(|c: char| c.is_ascii_lowercase())));
+        && inner.chars().all(|c| is_word(c) || (c == ' ' && has_capitals));
     let ends = after.is_empty() || after.starts_with(|c: char| c.is_whitespace() || "\"'\\/,:;)".contains(c));
     (is_name && ends).then_some(end + 2)
 }

@@ -3,7 +3,7 @@
 //! Responsible for: `shift`, `set --`, `read`, `printf -v` and similar ones, scripts in other files (`source`, `bash x.sh`, `sbatch x.sh`),
 //! in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the context does, or returns the reason.
 
-use super::lex::{Part, parts_of, plain};
+use super::lex::{Part, parts_of, placeholder, plain};
 use super::merge::State;
 use super::run::{DEEPEST, End, MOST, Walker};
 use super::values::{Piece, Value, closed, known, split, word};
@@ -389,8 +389,8 @@ impl Walker<'_> {
                 continue;
             }
             let mut line = piece.line;
-            let mut chars = piece.text.chars().peekable();
-            while let Some(c) = chars.next() {
+            let mut chars = piece.text.char_indices().peekable();
+            while let Some((place, c)) = chars.next() {
                 let at = line;
                 line += usize::from(c == '\n');
                 match (quote, c) {
@@ -401,7 +401,13 @@ impl Walker<'_> {
                     }
                     (None, '$' | '`' | ';' | '(' | ')') | (Some('"'), '$' | '`') => return None,
                     // More commands follow: a script of its own.
-                    (None, '|' | '&') if chars.peek() == Some(&c) => return None,
+                    (None, '|' | '&') if chars.peek().is_some_and(|next| next.1 == c) => return None,
+                    (None, '<') if placeholder(&piece.text[place..]).is_some() => {
+                        let length = placeholder(&piece.text[place..]).unwrap_or_default();
+                        let text = &piece.text[place..place + length];
+                        current.get_or_insert_default().push(closed(text, at));
+                        while chars.next_if(|next| next.0 < place + length).is_some() {}
+                    }
                     (None, '|' | '&' | '>' | '<') => {
                         // The number of a stream belongs to the redirection.
                         let is_stream = |word: &Vec<Piece>| matches!(known(word).as_deref(), Some("1" | "2"));
@@ -409,7 +415,7 @@ impl Walker<'_> {
                         return Some(words.iter().map(|pieces| word(pieces)).collect());
                     }
                     (None, '\\') => {
-                        let next = chars.next()?;
+                        let next = chars.next()?.1;
                         line += usize::from(next == '\n');
                         if next != '\n' {
                             current.get_or_insert_default().push(closed(&next.to_string(), at));
