@@ -103,7 +103,7 @@ impl Draft {
     }
 
     /// The messages of all remarks but those on values that no option accepts.
-    pub(crate) fn said(&self) -> Vec<String> {
+    pub(crate) fn messages(&self) -> Vec<String> {
         let valid = self.launch.remarks.iter().filter(|remark| remark.kind != RemarkKind::Invalid);
         valid.map(|remark| format!("{:?} {}", remark.kind, remark.message)).collect()
     }

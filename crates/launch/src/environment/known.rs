@@ -93,12 +93,10 @@ const HARMLESS: &[&str] = &[
     "XDG_",
     "LD_",
     "LIBRARY_",
-    "PYTHON",
     "VIRTUAL_ENV",
     "CONDA_",
     "PIP_",
     "UV_",
-    "MODULE",
     "MANPATH",
     "PKG_CONFIG_PATH",
     "SLURM_",
@@ -112,7 +110,6 @@ const HARMLESS: &[&str] = &[
     "OMPI_",
     "I_MPI_",
     "UCX_",
-    "MPI",
     "HYDRA_",
     "MASTER_",
     "RANK",
@@ -151,8 +148,6 @@ const HARMLESS: &[&str] = &[
     "OPENBLAS_",
     "TOKENIZERS_PARALLELISM",
     "HF_",
-    "HUGGING",
-    "HUGGINGFACE_",
     "TRANSFORMERS_",
     "DATASETS_",
     "DIFFUSERS_",
@@ -271,7 +266,6 @@ const HARMLESS: &[&str] = &[
     "MIOPEN_",
     "NCU_",
     "NSYS_",
-    "PROFILE",
     "PROFILING_",
     "ONE_LOGGER_",
     "SEED",
@@ -312,6 +306,9 @@ const HARMLESS: &[&str] = &[
     "ROOT",
 ];
 
+/// Beginnings of such names without an underscore.
+const HARMLESS_STARTS: &[&str] = &["PYTHON", "MODULE", "HUGGING", "MPI", "PROFILE"];
+
 /// Ends of names of paths, names and secrets.
 const HARMLESS_ENDS: &[&str] = &[
     "_PATH", "_DIR", "_FILE", "_ROOT", "_HOME", "_KEY", "_TOKEN", "_NAME", "_PORT", "_ADDR", "_HOST", "_LOG",
@@ -321,12 +318,8 @@ const HARMLESS_ENDS: &[&str] = &[
 /// Tests whether a variable has no effect on a step.
 pub(super) fn is_harmless(name: &str) -> bool {
     let name = &*name.to_ascii_uppercase();
-    HARMLESS.iter().any(|known| match known.strip_suffix('_') {
-        Some(_) => name.starts_with(known),
-        None => {
-            name == *known
-                || (name.starts_with(known)
-                    && matches!(*known, "PYTHON" | "MODULE" | "HUGGING" | "MPI" | "PROFILE"))
-        }
-    }) || HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
+    let is_known = |known: &&str| if known.ends_with('_') { name.starts_with(known) } else { name == *known };
+    HARMLESS.iter().any(is_known)
+        || HARMLESS_STARTS.iter().any(|start| name.starts_with(start))
+        || HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
 }

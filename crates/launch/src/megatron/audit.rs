@@ -89,7 +89,7 @@ pub(super) fn note(arguments: &Arguments, read: Read<'_>, draft: &mut Draft) {
         .iter()
         .filter(|(name, argument)| {
             let is_claimed = of_table(name) && argument.line.is_some() && !APART.contains(name);
-            is_claimed && !is_off(argument) && !is_said(argument, draft)
+            is_claimed && !is_off(argument) && !is_shown(argument, draft)
         })
         .filter(|(name, argument)| {
             !others(name, argument).any(|other| read(&arguments.with(name, other)) != base)
@@ -125,6 +125,6 @@ fn others<'a>(name: &str, argument: &'a Argument) -> impl Iterator<Item = Option
 }
 
 /// Tests whether a value or a remark names an argument.
-fn is_said(argument: &Argument, draft: &Draft) -> bool {
+fn is_shown(argument: &Argument, draft: &Draft) -> bool {
     draft.is_origin(&argument.source, argument.line) || draft.is_remarked(&argument.source)
 }

@@ -89,7 +89,7 @@ pub(crate) fn audit(arguments: &Arguments, world: &World, draft: &mut Draft) {
         meaning::fill(arguments, world, &mut draft);
         let values =
             draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect();
-        (values, draft.said())
+        (values, draft.messages())
     };
     audit::note(arguments, &with_remarks, draft);
 }

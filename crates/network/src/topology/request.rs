@@ -97,8 +97,7 @@ impl Split {
         let down = if let Some(hosts) = request.hosts_per_leaf {
             hosts.div_ceil(request.hosts_per_port)
         } else {
-            let o = o.unwrap_or(1.0);
-            request.whole((ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64)
+            request.whole(below(ports, o.unwrap_or(1.0)))
         };
         let hosts = request.hosts_per_leaf.unwrap_or(down * request.hosts_per_port);
         let most = ports.saturating_sub(down);
@@ -147,29 +146,28 @@ impl Split {
     }
 }
 
-/// Ports of a spine below when there are cores above: `ports * o / (1 + o)`.
-pub(super) fn spine_down(request: &Request) -> Result<u64, Problem> {
-    let (o, ports) = (request.spine_oversubscription, request.spine_ports());
-    let down = (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
-    if down == 0 || down >= ports {
-        return Err(Problem::new(format!(
-            "a spine of {ports} ports with oversubscription {o} has {down} ports below"
-        ))
-        .at_key("design.spine_oversubscription")
-        .hint("choose an oversubscription below the radix"));
-    }
-    Ok(down)
+/// Ports below of a switch with `ports` and oversubscription `o`: `ports * o / (1 + o)`.
+fn below(ports: u64, o: f64) -> u64 {
+    (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64
 }
 
-/// Ports of a core below when there are top switches above: `ports * o / (1 + o)`.
+/// Ports of a spine below when there are cores above.
+pub(super) fn spine_down(request: &Request) -> Result<u64, Problem> {
+    down("spine", request.spine_ports(), request.spine_oversubscription)
+}
+
+/// Ports of a core below when there are top switches above.
 pub(super) fn core_down(request: &Request) -> Result<u64, Problem> {
-    let (o, ports) = (request.core_oversubscription, request.core_ports());
-    let down = (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
+    down("core", request.core_ports(), request.core_oversubscription)
+}
+
+fn down(tier: &str, ports: u64, o: f64) -> Result<u64, Problem> {
+    let down = below(ports, o);
     if down == 0 || down >= ports {
         return Err(Problem::new(format!(
-            "a core of {ports} ports with oversubscription {o} has {down} ports below"
+            "a {tier} of {ports} ports with oversubscription {o} has {down} ports below"
         ))
-        .at_key("design.core_oversubscription")
+        .at_key(format!("design.{tier}_oversubscription"))
         .hint("choose an oversubscription below the radix"));
     }
     Ok(down)

@@ -84,7 +84,7 @@ pub(super) fn slow_groups(
             }),
         });
     }
-    let mut directions: BTreeMap<u32, Vec<u32>> =
+    let directions: BTreeMap<u32, Vec<u32>> =
         pairs.into_values().filter_map(|both| Some((*both.first()?, both))).collect();
     let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<Transfer>>> = BTreeMap::new();
     // A transfer of a group with unrecorded ranks may be a wait for one of them.
@@ -135,27 +135,16 @@ pub(super) fn slow_groups(
     let Found { mut slow, sums, .. } = found;
     slow.extend(in_steps.iter().flat_map(|link| link.groups.clone()));
     slow.sort_by_key(|(_, group)| std::cmp::Reverse(group.transfer - group.peers));
-    let mut links: Vec<SlowLink> = Vec::new();
-    for (_, boundary) in whole {
-        // Its links are one delay: a step gets no shorter while one of them is slow.
-        let joined =
-            boundary.links.iter().flat_map(|&id| directions.get(&id).cloned().unwrap_or_else(|| vec![id]));
-        links.push(SlowLink {
-            communicators: joined.collect(),
-            transfer: boundary.sum.0,
-            peers: boundary.sum.1,
-            steps: Vec::new(),
-        });
-    }
-    let mut of = |link: u32, (transfer, peers): (f64, f64), steps: Vec<(i64, i64)>| SlowLink {
-        communicators: directions.remove(&link).unwrap_or_else(|| vec![link]),
-        transfer,
-        peers,
-        steps,
+    let of = |links: Vec<u32>, (transfer, peers): (f64, f64), steps: Vec<(i64, i64)>| {
+        let both = |link: u32| directions.get(&link).cloned().unwrap_or_else(|| vec![link]);
+        SlowLink { communicators: links.into_iter().flat_map(both).collect(), transfer, peers, steps }
     };
-    links.extend(sums.into_iter().map(|(link, sum)| of(link, sum, Vec::new())));
-    for link in in_steps {
-        links.push(of(link.id, link.sum, steps_of(windows, &link.steps)));
-    }
+    // The links of a boundary are one delay: a step gets no shorter while one of them is slow.
+    let mut links: Vec<SlowLink> = (whole.into_values())
+        .map(|boundary| of(boundary.links.into_iter().collect(), boundary.sum, Vec::new()))
+        .collect();
+    links.extend(sums.into_iter().map(|(link, sum)| of(vec![link], sum, Vec::new())));
+    links
+        .extend(in_steps.into_iter().map(|link| of(vec![link.id], link.sum, steps_of(windows, &link.steps))));
     (slow, links, apart)
 }

@@ -136,14 +136,15 @@ impl Measured<'_> {
     /// Tests whether a member exceeds its peers in most steps by at least half of its largest excess in a step, and the typical rank far
     /// less: where loads move, every rank has more work than its peers somewhere in each step.
     fn recurs(&self, member: usize) -> bool {
-        let own = self.excess_by_step(member);
+        let mut own = self.excess_by_step(member);
         let most = own.iter().copied().max().unwrap_or(0);
-        let is_steady = 2 * own.iter().filter(|&&excess| 2 * excess >= most).count() > own.len();
-        let typical = |member: usize| lower_median(&mut self.excess_by_step(member)).unwrap_or(0);
+        if 2 * own.iter().filter(|&&excess| 2 * excess >= most).count() <= own.len() {
+            return false;
+        }
+        let typical = |excess: &mut Vec<i64>| lower_median(excess).unwrap_or(0);
         let others = (0..self.job.members.len()).filter(|&other| other != member);
-        is_steady
-            && typical(member)
-                > FAR * lower_median(&mut others.map(typical).collect::<Vec<i64>>()).unwrap_or(0)
+        let mut usual: Vec<i64> = others.map(|other| typical(&mut self.excess_by_step(other))).collect();
+        typical(&mut own) > FAR * typical(&mut usual)
     }
 
     /// Excess of a member over its peers by step, in nanoseconds.

@@ -4,6 +4,7 @@
 //! Framework names are only in the catalogue.
 
 use super::dated::{Month, dated};
+use super::features::{Feature, feature};
 use super::phrases;
 use super::{Software, by_id, catalogue, features, generations};
 use serde::Deserialize;
@@ -25,8 +26,12 @@ pub struct Refinement {
     /// Lowercase phrases that exclude it.
     #[serde(default)]
     unless: Vec<String>,
+    /// Identifier of a feature that the text must name.
+    feature: Option<String>,
     /// First month of a dated stack that it applies to; without one, also to undated stacks.
     since: Option<Month>,
+    /// The same, but undated stacks count as new ones.
+    not_before: Option<Month>,
     /// Month before which a stack that it applies to is dated.
     until: Option<Month>,
 }
@@ -35,6 +40,7 @@ impl Refinement {
     /// True if it applies to a stack of `month`, which is `None` if its date is unknown.
     fn covers(&self, month: Option<Month>) -> bool {
         self.since.is_none_or(|since| month.is_some_and(|month| since <= month))
+            && self.not_before.is_none_or(|first| month.is_none_or(|month| first <= month))
             && self.until.is_none_or(|until| month.is_some_and(|month| month < until))
     }
 }
@@ -91,19 +97,23 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
     let refinements = catalogue.map_or(&[][..], |catalogue| &catalogue.refinements);
     let month =
         dated(&framework, &notes.to_lowercase(), catalogue.map_or(&[][..], |catalogue| &catalogue.releases));
+    let is_read = |feature: &Feature| holds(&text, &feature.words, &feature.unless);
     for refinement in refinements {
         let is_here = refinement.architectures.is_empty()
             || refinement.architectures.iter().any(|a| architecture.starts_with(a.as_str()));
         let is_worded = holds(&text, &refinement.words, &refinement.unless) && refinement.covers(month);
-        if is_here && is_worded && refinement.of.iter().any(|of| of == id) {
+        let has_feature = refinement.feature.as_ref().is_none_or(|id| feature(id).is_some_and(is_read));
+        if is_here && is_worded && has_feature && refinement.of.iter().any(|of| of == id) {
             id = &refinement.to;
         }
     }
     if id == UNNAMED {
         id = super::inferred(&crate::plan::PlanSpec::default(), architecture);
     }
-    let read = features().iter().filter(|feature| holds(&text, &feature.words, &feature.unless));
-    let stack = read.fold(id.to_owned(), |stack, feature| format!("{stack}+{}", feature.id));
+    let stack = features()
+        .iter()
+        .filter(|feature| is_read(feature))
+        .fold(id.to_owned(), |stack, feature| format!("{stack}+{}", feature.id));
     let software = by_id(&stack).or_else(|_| by_id(id)).ok()?;
     Some(Stack { software, is_named: named.is_some() })
 }
@@ -246,6 +256,7 @@ mod tests {
             for id in refinement.of.iter().filter(|of| *of != UNNAMED).chain([&refinement.to]) {
                 assert!(by_id(id).is_ok(), "{id}");
             }
+            assert!(refinement.feature.as_ref().is_none_or(|id| feature(id).is_some()), "{refinement:?}");
         }
     }
 }
