@@ -35,8 +35,8 @@ fn effect(name: &str, value: &str) -> Option<&'static str> {
 
 fn of_script(launch: &Launch, script: &Script) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    let mut unread: BTreeSet<&str> = BTreeSet::new();
-    let mut first = None;
+    let mut unread = Names::default();
+    let mut uncertain = Names::default();
     let of_words: Vec<Exported> = script.commands.iter().flat_map(of_command).collect();
     for set in script.environment.iter().chain(&of_words) {
         let value = set.value.as_deref().unwrap_or("?").trim();
@@ -49,32 +49,53 @@ fn of_script(launch: &Launch, script: &Script) -> Vec<Remark> {
                 remarks.push(remark);
             }
         };
+        let is_read = is_read(launch, script, &set.name);
         if let Some(why) = effect(&set.name, value) {
             remark(RemarkKind::NotModelled, why);
-        } else if !is_read(launch, script, &set.name) && !is_off(value) {
+        } else if !is_read && known::is_uncertain(&set.name) {
+            // Also zero: it switches off what a library would decide by itself.
+            uncertain.add(format!("`{}={value}`", set.name), file.clone(), line);
+        } else if !is_read && !is_off(value) {
             if effects::named(&set.name) {
                 remark(
                     RemarkKind::Unknown,
                     "a variable whose name indicates an effect on time or memory: not read",
                 );
             } else {
-                first.get_or_insert((file.clone(), line));
-                unread.insert(&set.name);
+                unread.add(format!("`{}`", set.name), file.clone(), line);
             }
         }
     }
-    if let Some((file, line)) = first {
-        let names: Vec<String> = unread.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-        let more = unread.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let message = format!(
-            "set for the program and not read: {}{more}; check that none changes time or memory",
-            names.join(", ")
-        );
-        let source = "the environment".to_owned();
-        remarks.push(Remark { kind: RemarkKind::Unknown, source, line: Some(line), message, file });
-    }
+    remarks.extend(uncertain.remark(RemarkKind::NotModelled, |names| {
+        format!("may change collectives or kernels, by an amount that is not modelled: {names}")
+    }));
+    remarks.extend(unread.remark(RemarkKind::Unknown, |names| {
+        format!("set for the program and not read: {names}; check that none changes time or memory")
+    }));
     remarks
+}
+
+/// Variables that one remark lists, with the place of the first.
+#[derive(Default)]
+struct Names {
+    names: BTreeSet<String>,
+    first: Option<(Option<String>, usize)>,
+}
+
+impl Names {
+    fn add(&mut self, name: String, file: Option<String>, line: usize) {
+        self.first.get_or_insert((file, line));
+        self.names.insert(name);
+    }
+
+    fn remark(self, kind: RemarkKind, message: impl Fn(&str) -> String) -> Option<Remark> {
+        let (file, line) = self.first?;
+        let more = self.names.len().saturating_sub(SHOWN);
+        let names: Vec<String> = self.names.into_iter().take(SHOWN).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let message = message(&format!("{}{more}", names.join(", ")));
+        Some(Remark { kind, source: "the environment".to_owned(), line: Some(line), message, file })
+    }
 }
 
 fn is_off(value: &str) -> bool {

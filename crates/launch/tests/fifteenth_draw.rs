@@ -106,6 +106,12 @@ fn variables_that_nobody_reads_are_listed() {
     let of = |part: &str| has(&read, RemarkKind::Unknown, part);
     assert!(of("`OURS_FAST`") && of("X_OFFLOAD=1"), "{:?}", read.remarks);
     assert!(!of("HF_HOME") && !of("`TP`"), "{:?}", read.remarks);
+    let tuned = launch(&format!(
+        "export NCCL_NVLS_ENABLE=0\nexport NCCL_IB_QPS_PER_CONNECTION=4\nexport NCCL_IB_HCA=mlx5\nexport TRITON_CACHE_DIR=/x\n{run}\n"
+    ));
+    let of = |part: &str| has(&tuned, RemarkKind::NotModelled, part);
+    assert!(of("`NCCL_NVLS_ENABLE=0`") && of("`NCCL_IB_QPS_PER_CONNECTION=4`"), "{:?}", tuned.remarks);
+    assert!(!of("NCCL_IB_HCA") && !of("TRITON_CACHE_DIR"), "{:?}", tuned.remarks);
     let usual = launch(&format!(
         "export CUDA_LAUNCH_BLOCKING=0\nexport NCCL_DEBUG=INFO\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n{run}\n"
     ));

@@ -1,6 +1,7 @@
 //! Variables of the environment that programs of many frameworks read.
 //!
-//! Responsible for: those with an effect on a step, and those without one. Variables of one framework belong to its reader.
+//! Responsible for: those with an effect on a step, those whose effect is not known, and those without one. Variables of one framework
+//! belong to its reader.
 
 /// A variable with an effect: its name, the values without one, and the effect of others.
 pub(super) struct Effect {
@@ -195,42 +196,36 @@ const HARMLESS: &[&str] = &[
     "NVSHMEM_",
     "NVTE_APPLY_QK_LAYER_SCALING",
     "FTP_",
-    "NCCL_SOCKET_",
-    "NCCL_IB_",
+    "NCCL_IB_GID_INDEX",
+    "NCCL_IB_HCA",
+    "NCCL_IB_RETRY_CNT",
+    "NCCL_IB_SL",
+    "NCCL_IB_TC",
+    "NCCL_SOCKET_FAMILY",
+    "NCCL_SOCKET_IFNAME",
+    "NCCL_NET_PLUGIN",
     "NCCL_TIMEOUT",
     "NCCL_ASYNC_",
-    "NCCL_CROSS_NIC",
-    "NCCL_TOPO_",
     "NCCL_CUMEM_",
-    "NCCL_NVLS_",
-    "NCCL_PXN_",
-    "NCCL_NET_",
-    "NCCL_GDRCOPY_",
-    "NCCL_BUFFSIZE",
-    "NCCL_P2P_",
-    "NCCL_LAUNCH_",
     "NCCL_CHECKS_",
     "NCCL_IGNORE_",
     "NCCL_GRAPH_",
-    "NCCL_NSOCKS_",
     "NCCL_SET_",
-    "NCCL_TUNER_",
-    "NCCL_FASTRAK_",
-    "NCCL_DYNAMIC_",
     "NCCL_SHIMNET_",
-    "NCCL_NVLSTREE_",
     "NCCL_ROOT",
     "NCCL_HOME",
     "NCCL_LIB",
-    "RCCL_",
-    "HCCL_",
     "GLOO_",
     "TP_SOCKET_",
     "FI_",
     "EFA_",
     "RDMAV_",
-    "SHARP_",
-    "TORCH_NCCL_",
+    "TORCH_NCCL_ASYNC_ERROR_HANDLING",
+    "TORCH_NCCL_DUMP_",
+    "TORCH_NCCL_ENABLE_MONITORING",
+    "TORCH_NCCL_ENABLE_TIMING",
+    "TORCH_NCCL_HEARTBEAT_",
+    "TORCH_NCCL_TRACE_",
     "TORCH_FR_",
     "TORCH_DIST_",
     "TORCH_DISTRIBUTED_",
@@ -242,28 +237,20 @@ const HARMLESS: &[&str] = &[
     "TORCH_CUDA_ARCH_LIST",
     "TORCH_EXTENSIONS_DIR",
     "TORCH_FORCE_",
-    "TORCHINDUCTOR_",
     "TORCH_TRACE",
     "TORCH_COMPILE_DEBUG",
-    "TRITON_",
     "PYTORCH_CUDA_ALLOC_CONF",
     "PYTORCH_HIP_ALLOC_CONF",
     "PYTORCH_ALLOC_CONF",
     "PYTORCH_NPU_ALLOC_CONF",
     "PYTORCH_KERNEL_CACHE_PATH",
     "PYTORCH_JIT",
-    "CUBLAS_",
     "NVTE_DEBUG",
     "NVTE_DEBUG_LEVEL",
     "NVTE_FRAMEWORK",
-    "NVTE_FWD_LAYERNORM_",
-    "NVTE_BWD_LAYERNORM_",
-    "NVTE_BIAS_",
-    "NVTE_FP8_",
-    "HSA_",
-    "GPU_MAX_HW_QUEUES",
+    "HCCL_IF_",
+    "HCCL_WHITELIST_",
     "HIP_FORCE_",
-    "MIOPEN_",
     "NCU_",
     "NSYS_",
     "PROFILING_",
@@ -306,20 +293,69 @@ const HARMLESS: &[&str] = &[
     "ROOT",
 ];
 
-/// Beginnings of such names without an underscore.
+/// Variables whose effect depends on the machine, the library and its version, and has no law here: names and beginnings as above. Sources:
+/// the documentation of environment variables of NCCL, RCCL, HCCL, Transformer Engine, `TorchInductor` and ROCm.
+const UNCERTAIN: &[&str] = &[
+    "NCCL_BUFFSIZE",
+    "NCCL_COLLNET_",
+    "NCCL_CROSS_NIC",
+    "NCCL_DYNAMIC_",
+    "NCCL_FASTRAK_",
+    "NCCL_GDRCOPY_",
+    "NCCL_IB_",
+    "NCCL_LAUNCH_",
+    "NCCL_LL_",
+    "NCCL_LL128_",
+    "NCCL_NCHANNELS_",
+    "NCCL_NET_",
+    "NCCL_NSOCKS_",
+    "NCCL_NTHREADS",
+    "NCCL_NVLS_",
+    "NCCL_NVLSTREE_",
+    "NCCL_P2P_",
+    "NCCL_PXN_",
+    "NCCL_SOCKET_",
+    "NCCL_TOPO_",
+    "NCCL_TUNER_",
+    "RCCL_",
+    "HCCL_",
+    "SHARP_",
+    "TORCH_NCCL_",
+    "TORCHINDUCTOR_",
+    "TRITON_",
+    "CUBLAS_",
+    "NVTE_BIAS_",
+    "NVTE_BWD_LAYERNORM_",
+    "NVTE_FP8_",
+    "NVTE_FWD_LAYERNORM_",
+    "HSA_",
+    "GPU_MAX_HW_QUEUES",
+    "MIOPEN_",
+];
+
+/// Beginnings of harmless names without an underscore.
 const HARMLESS_STARTS: &[&str] = &["PYTHON", "MODULE", "HUGGING", "MPI", "PROFILE"];
 
-/// Ends of names of paths, names and secrets.
+/// Ends of harmless names: paths, names and secrets.
 const HARMLESS_ENDS: &[&str] = &[
     "_PATH", "_DIR", "_FILE", "_ROOT", "_HOME", "_KEY", "_TOKEN", "_NAME", "_PORT", "_ADDR", "_HOST", "_LOG",
     "_LEVEL", "_URL", "_IP", "_ID", "_PROXY", "_TIMEOUT",
 ];
 
+/// Tests whether a list has a name, or a beginning of it that ends with an underscore.
+fn lists(list: &[&str], name: &str) -> bool {
+    list.iter().any(|known| if known.ends_with('_') { name.starts_with(known) } else { name == *known })
+}
+
 /// Tests whether a variable has no effect on a step.
 pub(super) fn is_harmless(name: &str) -> bool {
     let name = &*name.to_ascii_uppercase();
-    let is_known = |known: &&str| if known.ends_with('_') { name.starts_with(known) } else { name == *known };
-    HARMLESS.iter().any(is_known)
+    lists(HARMLESS, name)
         || HARMLESS_STARTS.iter().any(|start| name.starts_with(start))
         || HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// Tests whether a variable can change collectives or kernels by an amount that is not known.
+pub(super) fn is_uncertain(name: &str) -> bool {
+    !is_harmless(name) && lists(UNCERTAIN, name)
 }
