@@ -27,26 +27,28 @@ pub struct LayerCost {
     pub backward_weight: Work,
     /// Recompute before the backward pass.
     pub recompute: Work,
+    /// True if full recompute leaves out the layer's last GEMM ([`railwright_spec::software::Software::skips_last_gemm`]).
+    pub skips_last_gemm: bool,
 }
 
 impl LayerCost {
     /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::kept(costing, layer);
-        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost.forward);
+        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost);
         cost
     }
 
     /// The same layer under another policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
-        self.recompute = recompute::of(policy, layer, &self.forward);
+        self.recompute = recompute::of(policy, layer, &self);
         self
     }
 
     /// Prices a layer without recompute.
     pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
-        let mut cost = Self::default();
+        let mut cost = Self { skips_last_gemm: costing.software.skips_last_gemm, ..Self::default() };
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
         program::exchanges(costing, layer, &mut |exchange| cost.add_exchange(costing, &exchange));
         cost

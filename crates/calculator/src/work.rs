@@ -173,6 +173,12 @@ impl Work {
     }
 }
 
+impl std::ops::SubAssign<&Work> for Work {
+    fn sub_assign(&mut self, other: &Self) {
+        *self += &other.scaled(-1.0);
+    }
+}
+
 impl std::ops::AddAssign<&Work> for Work {
     fn add_assign(&mut self, other: &Self) {
         for (a, b) in self.compute.iter_mut().zip(&other.compute) {

@@ -95,6 +95,10 @@ pub struct Software {
     /// ZeRO-3. False for flat parameters and compilers that plan the buffers.
     #[serde(default)]
     pub copies_shards: bool,
+    /// True if full recompute of a layer leaves out its last GEMM, whose output the backward pass does not need: a compiler removes it as
+    /// dead code.
+    #[serde(default)]
+    pub skips_last_gemm: bool,
     /// Bytes per element moved by the clamps before a gated activation, forward and backward, if they are operators of their own. Absent
     /// if the kernel of the activation clamps.
     #[serde(default)]

@@ -6,10 +6,10 @@ export const layout = (value: Part) => `Layout: ${value}`
 export const perStepBefore = (value: Part, value2: Part) => `${value} per step, before ${value2}`
 export const undo = 'Undo'
 export const searchForTheFastestLayout =
-  'Search for the recommended layout: the simplest within the tie of the fastest that fits. Batch, precision and prices stay'
+  'Search for the recommended layout: the simplest within the model error of the fastest that fits. Batch, precision and prices stay'
 export const applyAnyway = 'Apply anyway'
 export const thePresentLayoutStays = 'The present layout stays'
-export const itIsWithinTheTie = (value: Part, value2: Part) => `Its ${value} is within the tie of the best (${value2}).`
+export const itIsWithinTheTie = (value: Part, value2: Part) => `Its step time, ${value}, is within the model error of the best (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
 export const noLayoutFitsOnThese = 'No layout fits on these devices. Search lists changes that help.'
@@ -294,7 +294,7 @@ export const aDevice = 'each device'
 export const stage3 = (worst: Part) => `stage ${worst}`
 export const verdictOn = (letter: Part) => `Verdict on ${letter}`
 export const verdict = 'Verdict'
-export const hasFreeOf = (where: Part, value: Part, value2: Part) => `${where} has ${value} free of ${value2}`
+export const hasFreeOf = (where: Part, value: Part, value2: Part) => `${where}: ${value} of ${value2} free`
 export const needsMoreThanTheOf = (where: Part, value: Part, value2: Part) => `${where} needs ${value} more than the ${value2} of a device`
 export const largest = '. Largest:'
 export const lookingForChangesThatFit = 'Searching for changes that fit…'

@@ -31,7 +31,7 @@ export const thereIsNoChartYet = 'no chart yet'
 
 // heat-table.tsx
 export const noValue = 'no value'
-export const enterShowsThePlaceOn = 'Enter shows the place on the timeline'
+export const enterShowsThePlaceOn = 'Enter jumps to this point on the timeline'
 export const heatMap = 'heat map'
 
 // heatmap.tsx

@@ -27,7 +27,7 @@ export const perMTokens = (cost: Part) => `$${cost} per million tokens`
 export const forTheNetwork = (cost: Part, device: Part) => `${cost} for the network (${device} per device).`
 export const theseCannotBeDistinguished = 'Their step time and price are equal, so the model cannot distinguish them.'
 export const equalWithinTheIntervals = (tied: Part, dearer: Part) =>
-  `${tied} networks are equal per token within the intervals; the second cheapest of them costs ${dearer} more to buy.`
+  `${tied} networks have equal cost per token within their intervals; the second-cheapest of these costs ${dearer} more to buy.`
 export const theNextCosts = (name: Part, size: Part, speed: Part, by: Part) =>
   `The second-cheapest network per token, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
 export const noOtherWasSimulated = 'No other network was simulated.'
@@ -109,8 +109,8 @@ export const withNics = 'With NICs'
 export const saves = 'Saves'
 export const theFirst = 'the first'
 export const portsTransceivers = 'Ports, transceivers'
-export const savingOfPortsAndTransceivers = 'Saving on ports and transceivers alone, as in the chart at current prices'
-export const shareOfTheDollarsOf = 'Share of the dollars of network and devices together'
+export const savingOfPortsAndTransceivers = 'Saving on ports and transceivers at current prices, as in the chart'
+export const shareOfTheDollarsOf = 'Share of the price of network and devices'
 export const perYear = 'Per year'
 export const networkPaidOverTheYears = 'Network and electricity over the depreciation period'
 export const costs = 'Costs'
@@ -297,7 +297,7 @@ export const failAPart = 'fail a part'
 export const partOfKind = (kind: Part) => `Number of the failed ${kind}`
 export const ofCount = (count: Part) => `of ${count}, from 0`
 export const linkOf = (layer: Part) => `link, ${layer}`
-export const partsThatAreBrokenSeparated = 'Parts that fail, each by its number'
+export const partsThatAreBrokenSeparated = 'Failed parts by index'
 export const otherJobsLoad = 'Background load'
 export const none = 'none'
 export const everyDeviceSendsWithThis = 'Background load of every device as a share of its bandwidth'
@@ -307,7 +307,7 @@ export const onRouting = (topology: Part, routing: Part) => `on ${topology}, ${r
 export const aNetworkThatNeverBlocks = 'a non-blocking network'
 export const difference = 'Difference'
 export const flows = (flows: Part, choice: Part) => `${flows} flows${choice}`
-export const fromTheClosedFormTo = 'from the closed form to the step'
+export const fromTheClosedFormTo = 'change from closed form to simulation'
 export const timeLostToTheNetwork = 'Time lost to the network'
 export const secondsPerStep = 'seconds per step'
 export const stepThen = 'step during the failure'

@@ -169,13 +169,13 @@ export const slower = 'slower'
 export const itsStepTakes = 'Its step time is'
 export const againstTheBest3 = 'Vs. the recommended'
 export const timeLostAndGainedBy = 'time lost and gained by part'
-export const againstTheBest2 = (named: Part) => `${named} against the recommended`
+export const againstTheBest2 = (named: Part) => `${named} against the recommended layout`
 export const secondsPerStep = 'seconds per step'
 
 // winner.tsx
 export const bestStrategy = 'Recommended layout'
 export const best = 'Recommended'
-export const theSimplestWithinTheTie = 'Recommended: the simplest layout within the tie of the fastest.'
+export const theSimplestWithinTheTie = 'Recommended: the simplest layout within the model error of the fastest.'
 export const toInOfRuns = (low: Part, high: Part, coverage: Part) => `${coverage} interval ${low} to ${high}`
 export const tokensS = (tokensPerSecond: Part) => `${tokensPerSecond} tokens/s`
 export const fitsWith2 = (probabilityOfFitting: Part) => `fits with ${probabilityOfFitting}`

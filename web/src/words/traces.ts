@@ -124,7 +124,7 @@ export const thisJobIs = 'This job is'
 export const noMfu = 'no MFU'
 export const noPrediction = 'no prediction'
 export const theCalculatorsRun2 = (value: Part) => `The calculator’s run: ${value}`
-export const mfuNamesOfGroupsAnd = 'The run gives MFU, group names and the prediction'
+export const mfuNamesOfGroupsAnd = 'MFU, group names and the prediction come from this run'
 export const openARunInThe = 'A run of the calculator gives MFU and a prediction.'
 export const openTheCalculator = 'Choose one'
 export const layout = 'Layout'
@@ -154,7 +154,7 @@ export const includingOverlappedTime = 'including overlapped time'
 export const caveats = 'Caveats'
 export const stepTime = 'step time'
 export const atLeast = 'at least '
-export const aStepOf = (stepTimeNs: Part, value: Part) => `A step of ${stepTimeNs}: ${value}`
+export const aStepOf = (stepTimeNs: Part, value: Part) => `Step time ${stepTimeNs}: ${value}`
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
 export const theRunIsNotThisJob = (mfu: Part) =>
   `The FLOPs set under “This job is” imply an MFU of ${mfu}, so they do not match this job. MFU is hidden.`
@@ -182,7 +182,7 @@ export const family = 'Family'
 
 // place.ts
 export const thisRowHasNoRank = 'This row has no rank or no start'
-export const thisStartIsNoInteger = 'Rank and start of this row are not whole numbers, so the row is no place on the timeline'
+export const thisStartIsNoInteger = 'Rank and start of this row are not whole numbers, so the row cannot be shown on the timeline'
 export const noSpanOfThisRow = 'No drawn span begins or runs at this row'
 export const thisRowLiesBeforeThe = 'This row is before the first step'
 

@@ -134,6 +134,6 @@ export const divisionsPriced = 'assignments priced'
 export const noDivisionFitsTryIt = 'No layer assignment fits. Try recompute.'
 export const timeOfAMicroBatch = 'Time of a micro-batch by stage, current and best'
 export const timeThen = (time: Part) => `${time}, then `
-export const hasTheEmbedding = ', has the embedding'
-export const hasTheHead = ', has the head'
+export const hasTheEmbedding = ', includes the embedding'
+export const hasTheHead = ', includes the head'
 export const doesNotFit = 'does not fit'

@@ -1,15 +1,24 @@
 //! Forward work of a layer that runs again before its backward pass.
 
+use super::LayerCost;
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
 /// The recomputed work of a layer under a policy that covers it.
-pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work) -> Work {
+pub(super) fn of(policy: &Recompute, layer: &Layer, cost: &LayerCost) -> Work {
+    let forward = &cost.forward;
     match policy {
         Recompute::None => Work::default(),
-        Recompute::Full { .. } => *forward,
+        Recompute::Full { .. } => match &layer.feed_forward {
+            FeedForward::Dense(mlp) if cost.skips_last_gemm && !layer.parallel_residual => {
+                let mut work = *forward;
+                work -= &part(forward, &[(Family::Mlp, if mlp.gated { 1.0 / 3.0 } else { 0.5 })], &[]);
+                work
+            }
+            _ => *forward,
+        },
         Recompute::Selective { modules, .. } => {
             let mut work = Work::default();
             for &module in modules {
@@ -41,14 +50,14 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
         // Up-projections are the larger part of latent attention's input projections.
         RecomputeModule::LatentUpProjection if !matches!(layer.mixer, Mixer::Latent(_)) => Work::default(),
         RecomputeModule::LatentUpProjection => part(forward, &[(Family::AttentionInput, 0.6)], &[]),
-        // Every second GEMM is kept, and so are attention and communication; all inexpensive operators run again.
+        // Every second GEMM is kept, and so are attention and communication. Grouped GEMMs and all inexpensive operators run again.
         RecomputeModule::Operators => part(
             forward,
             &[
                 (Family::AttentionInput, 0.5),
                 (Family::AttentionOutput, 0.5),
                 (Family::Mlp, 0.5),
-                (Family::Experts, 0.5),
+                (Family::Experts, 1.0),
                 (Family::Router, 1.0),
                 (Family::Norm, 1.0),
                 (Family::Activation, 1.0),
@@ -79,4 +88,29 @@ fn part(forward: &Work, families: &[(Family, f64)], dimensions: &[(Dimension, f6
     work.flop = forward.flop * share;
     work.bytes = forward.bytes * share;
     work
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing;
+    use railwright_spec::quantity::Flop;
+
+    /// XLA: the down projection's output enters only the residual sum, so recompute of a gated MLP has two of its three GEMMs.
+    #[test]
+    fn a_compiler_removes_the_last_gemm_of_a_recomputed_layer() {
+        let model = testing::llama(4096, 14336, 32, 8, 2, 32_000);
+        let mut forward = Work::default();
+        forward.compute[Family::Mlp as usize] = Seconds::new(3.0);
+        forward.compute[Family::AttentionCore as usize] = Seconds::new(1.0);
+        (forward.flop, forward.launches) = (Flop::new(400.0), 8.0);
+        let of = |skips_last_gemm| {
+            let cost = LayerCost { forward, skips_last_gemm, ..LayerCost::default() };
+            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &cost)
+        };
+        let (whole, shorter) = (of(false), of(true));
+        assert_eq!(whole, forward);
+        assert_eq!(shorter.compute_time().get(), 3.0);
+        assert_eq!((shorter.flop.get(), shorter.launches), (300.0, 6.0));
+    }
 }

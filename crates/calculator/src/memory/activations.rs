@@ -113,13 +113,19 @@ impl Policy<'_> {
         match self {
             Self::Keep => true,
             Self::Full => false,
-            Self::Some(modules) => !modules.contains(&RecomputeModule::Operators),
+            Self::Some(_) => !self.is_by_operator(),
         }
     }
 
     /// Tests whether outputs are kept that the operator policy saves.
     fn keeps_operator(self) -> bool {
         !matches!(self, Self::Full)
+    }
+
+    /// Tests whether each operator is kept or recomputed by its kind: torchtitan's selective checkpointing keeps attention, collectives and
+    /// every second GEMM, but no grouped GEMM (torch, `_functorch/partitioners.py`, `compute_intensive_ops`).
+    fn is_by_operator(self) -> bool {
+        matches!(self, Self::Some(modules) if modules.contains(&RecomputeModule::Operators))
     }
 }
 
@@ -329,6 +335,25 @@ fn mlp(
     (before, after)
 }
 
+/// Emits the tensors of a dense MLP. The operator policy keeps one of gate and up, and the down projection's output.
+fn by_operator(
+    module: Module,
+    is_gated: bool,
+    (before, after): (f64, f64),
+    (sizes, policy): (&Sizes, Policy<'_>),
+    whole: bool,
+    sink: Emit<'_>,
+) {
+    let rest = policy.keeps_rest();
+    let one = if is_gated { before / 2.0 } else { 0.0 };
+    sink(module, before - one, policy.keeps_operator() && whole);
+    sink(module, one, rest && whole);
+    sink(module, after, rest && policy.keeps(RecomputeModule::Activation) && whole);
+    if policy.is_by_operator() {
+        sink(module, sizes.a * sizes.hidden * sizes.cut_tokens, true);
+    }
+}
+
 fn feed_forward(
     layer: &Layer,
     plan: &Plan,
@@ -349,18 +374,9 @@ fn feed_forward(
                 let kept = rest && whole && policy.keeps(RecomputeModule::Norm);
                 sink(Module::Mlp, shared_input(software, sizes, input), kept);
             }
-            let (before, after) =
-                mlp(dense, dense.intermediate_size as f64 / tp, tokens, software, (sizes, down));
-            // The operator policy keeps one of gate and up, and the down projection's output.
-            let one = if dense.gated { before / 2.0 } else { 0.0 };
-            sink(Module::Mlp, before - one, policy.keeps_operator() && whole);
-            sink(Module::Mlp, one, rest && whole);
-            sink(Module::Mlp, after, activation && whole);
-            if let Policy::Some(modules) = policy
-                && modules.contains(&RecomputeModule::Operators)
-            {
-                sink(Module::Mlp, a * hidden * cut_tokens, true);
-            }
+            let width = dense.intermediate_size as f64 / tp;
+            let products = mlp(dense, width, tokens, software, (sizes, down));
+            by_operator(Module::Mlp, dense.gated, products, (sizes, policy), whole, sink);
             sink(Module::Mlp, mask * hidden * cut_tokens, rest);
         }
         FeedForward::MixtureOfExperts(moe) => {
@@ -382,17 +398,20 @@ fn feed_forward(
             sink(Module::Experts, input * hidden * routed, kept);
             let (before, after) = mlp(&moe.expert, width, routed, software, (sizes, down));
             sink(Module::Experts, a * inputs.ranks(Module::Experts) * routed, kept);
-            sink(Module::Experts, before, whole && policy.keeps_operator());
+            sink(Module::Experts, before, kept);
             sink(Module::Experts, after, activation && whole);
+            if policy.is_by_operator() && plan.expert_parallel > 1 {
+                // Tokens as the all-to-alls of dispatch and combine deliver them.
+                sink(Module::Experts, 2.0 * a * hidden * routed, true);
+            }
             // The experts' outputs are kept until they are weighted and added.
             sink(Module::Experts, software.expert_output * hidden * routed, kept);
             if moe.shared_intermediate_size > 0 {
                 let shared = Mlp { intermediate_size: moe.shared_intermediate_size, ..moe.expert.clone() };
                 let width = shared.intermediate_size as f64 / tp;
-                let (before, after) = mlp(&shared, width, tokens, software, (sizes, shared_down));
+                let products = mlp(&shared, width, tokens, software, (sizes, shared_down));
                 sink(Module::SharedExpert, a * inputs.ranks(Module::SharedExpert) * tokens, kept);
-                sink(Module::SharedExpert, before, whole && policy.keeps_operator());
-                sink(Module::SharedExpert, after, activation && whole);
+                by_operator(Module::SharedExpert, shared.gated, products, (sizes, policy), whole, sink);
             }
         }
         FeedForward::None => {}

@@ -244,6 +244,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let device = 1.0 - plan.offload.optimizer.clamp(0.0, 1.0);
     let keeps_shard = stage < 3 || master == 0.0 || software.keeps_low_precision_shard;
     let replicated = plan.data_parallel * plan.context_parallel > 1 && stage < 3;
+    let copied = if stage == 0 && software.copies_gradients { precision.gradients.bytes() } else { 0.0 };
     let kept = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
     let accumulates_whole =
         !plan.holds_gradient_shards() || (software.whole_gradients && plan.micro_batches() > 1);
@@ -256,7 +257,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
         gradients: precision.gradients.bytes() / if accumulates_whole { 1.0 } else { cut(2) },
         master: device * master / cut(1),
         moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
-        bucket: if replicated { software.gradient_bucket } else { 0.0 },
+        bucket: if replicated { software.gradient_bucket + copied } else { 0.0 },
         stepping: device * software.optimizer_temporary / cut(1),
     }
 }

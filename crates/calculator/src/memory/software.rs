@@ -97,6 +97,8 @@ pub struct MemorySoftware {
     pub whole_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.
     pub gradient_bucket: f64,
+    /// True if data parallelism without sharding copies gradients to its buckets.
+    pub copies_gradients: bool,
     /// Bytes per stepped parameter that sharded optimizers keep in addition to master weights and moments
     /// (fp32 gradients).
     pub optimizer_extra: f64,

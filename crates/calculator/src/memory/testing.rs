@@ -221,6 +221,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         whole_gradients: false,
         lazy_gradients: false,
         gradient_bucket: 0.0,
+        copies_gradients: false,
         optimizer_extra: 0.0,
         optimizer_temporary: 0.0,
         keeps_low_precision_shard: true,

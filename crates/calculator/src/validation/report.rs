@@ -331,7 +331,7 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
 
 /// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
-    use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm};
+    use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm, Operators};
     if case.recompute_known {
         return;
     }
@@ -339,11 +339,18 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
         modules: modules.iter().copied().collect(),
         layers: None,
     };
-    let cheap =
-        [Recompute::None, selective(&[CoreAttention]), selective(&[Norm, Activation, LatentUpProjection])];
+    let offers = software::by_id(&case.plan.software).ok().map(|software| &software.offers);
+    // torchtitan has no modules to choose, but kinds of operators.
+    let by_operator = offers.is_some_and(|offers| offers.recompute == [Operators]);
+    let cheap = if by_operator {
+        vec![Recompute::None, selective(&[Operators])]
+    } else {
+        let fused = selective(&[Norm, Activation, LatentUpProjection]);
+        vec![Recompute::None, selective(&[CoreAttention]), fused]
+    };
     let full = |layers| Recompute::Full { layers };
     let layers = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
-    let can_count = software::by_id(&case.plan.software).is_ok_and(|s| s.offers.recompute_layers);
+    let can_count = offers.is_some_and(|offers| offers.recompute_layers);
     let device = case.cluster.accelerator.memory;
     // The run is known to have fitted, so an excess within the model's own error is ignored.
     let mut fits = |policy: Recompute| {
@@ -362,7 +369,10 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
             if fits(full(Some(middle))) { enough = middle } else { too_few = middle }
         }
         case.plan.recompute = full(Some(enough));
-    } else if can_count || !fits(selective(&[Norm, Activation, LatentUpProjection, CoreAttention, Mlp])) {
+    } else if can_count
+        || by_operator
+        || !fits(selective(&[Norm, Activation, LatentUpProjection, CoreAttention, Mlp]))
+    {
         case.plan.recompute = full(None);
     }
 }

@@ -180,6 +180,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         } else {
             (BALANCED.iter().any(|phrase| names(&notes, phrase)) || is_recipe).then_some(1.0)
         },
+        document_length: number_after(&notes, "mean document length "),
         overlap_expert: expert_overlap(&notes),
         overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
         overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
@@ -408,6 +409,10 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
     let moments = all_sixteen || notes.contains("bf16 gradients and moments");
     let sixteen = moments || notes.contains("fp16 gradients");
     spec.precision = Some(preset);
+    // NVIDIA's DGX Cloud recipes set `grad_reduce_in_fp32 = False`.
+    let recipe = |text: &str| text.contains("dgxc-benchmarking");
+    let of_recipe = recipe(notes) || cells.text("framework").is_some_and(recipe);
+    let stated = stated.or(of_recipe.then_some(DataType::Bf16));
     spec.precision_gradients = sixteen.then_some(formats.parameters).or(stated);
     spec.precision_gradient_reduce =
         (sixteen || notes.contains("mp_mode=pure")).then_some(formats.parameters).or(stated);
