@@ -25,6 +25,14 @@ pub struct Resolved {
     pub spec: RunSpec,
 }
 
+/// The search over layouts of a run, as a command in addition to the run's arguments. It needs a batch that does not depend on the layout.
+pub fn search_command(spec: &RunSpec, run: &Run) -> String {
+    match spec.plan.micro_batches {
+        Some(_) => format!("`railwright search --global-batch {}`", run.plan.global_batch),
+        None => "`railwright search`".to_owned(),
+    }
+}
+
 /// Resolves everything of a run except its plan, which is a placeholder.
 pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Problem> {
     let calibration = spec.cluster.calibration.as_deref();

@@ -1,6 +1,7 @@
 //! Solvers: modules to recompute, and layers per pipeline stage.
 
 use crate::{Refused, Resolved, title};
+use railwright_calculator::memory::Fit;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
@@ -73,6 +74,23 @@ macro_rules! as_json {
 
 as_json!(Recomputed, RecomputedFields, recompute);
 as_json!(Balanced, BalancedFields, balance);
+
+impl Recomputed {
+    /// Fit of the best policy; if none fits, that of the closest one.
+    pub fn fit(&self) -> Fit {
+        let recompute::Answer { best, none, full, given, .. } = &self.answer;
+        let tried = [none, full].into_iter().chain(given).map(|variant| variant.probability_of_fitting);
+        Fit::of_choice(best.as_ref().map(|best| best.probability_of_fitting), tried)
+    }
+}
+
+impl Balanced {
+    /// Fit of the best division; if none fits, that of the plan's own.
+    pub fn fit(&self) -> Fit {
+        let best = self.answer.best.as_ref().map(|best| best.probability_of_fitting);
+        Fit::of_choice(best, [self.answer.before.probability_of_fitting])
+    }
+}
 
 impl<A, F> Solved<A, F> {
     /// Specification of the best plan with the fewest settings; `None` if nothing fits.

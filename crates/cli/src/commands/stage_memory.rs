@@ -1,11 +1,13 @@
 //! The table of memory by stage that `estimate` and `memory` share.
 
 use crate::printer::document::{Cell, Column, Table, Tone};
-use crate::printer::words;
-use railwright_answers::fit_words;
-use railwright_calculator::memory::{Fit, Kind, MemoryReport, Moment};
+use crate::printer::{Printer, words};
+use railwright_answers::memory_report;
+use railwright_calculator::memory::{Fit, Kind, MemoryReport, Moment, chance};
 use railwright_spec::human;
+use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Bytes;
+use railwright_spec::run::Run;
 
 /// Columns, with the kinds of memory that each sums up.
 const KINDS: [(&str, &[Kind]); 6] = [
@@ -66,25 +68,52 @@ fn gib(bytes: Bytes) -> Cell {
     Cell::number(text, bytes.get() + 0.0)
 }
 
-/// A probability within its resolution: 99.5% and certainty are indistinguishable.
-pub(super) fn probability(p: f64) -> String {
-    if p > 0.995 {
-        "over 99%".to_owned()
-    } else if p < 0.005 {
-        "under 1%".to_owned()
-    } else {
-        format!("{:.0}%", p * 100.0)
+fn tone(fit: Fit) -> Tone {
+    match fit {
+        Fit::DoesNotFit => Tone::Bad,
+        Fit::AtRisk => Tone::Doubtful,
+        Fit::Fits => Tone::Good,
     }
 }
 
 /// Description of the fit as a cell.
 pub(super) fn verdict(fit: Fit) -> Cell {
-    let tone = match fit {
-        Fit::DoesNotFit => Tone::Bad,
-        Fit::AtRisk => Tone::Doubtful,
-        Fit::Fits => Tone::Good,
+    Cell::new(fit.words(), tone(fit))
+}
+
+/// Cell of a column `fits`: `98%`, `at risk, 57%` or `no, under 1%`.
+pub(super) fn fits(probability: f64, required: f64) -> Cell {
+    let (fit, likely) = (Fit::required(probability, required), chance(probability));
+    let text = match fit {
+        Fit::Fits => likely,
+        Fit::AtRisk => format!("{}, {likely}", fit.words()),
+        Fit::DoesNotFit => format!("no, {likely}"),
     };
-    Cell::new(fit_words(fit), tone)
+    Cell::number(text, probability).toned(tone(fit))
+}
+
+/// Remark on a step time of a plan that may not fit; empty if it fits.
+pub(super) fn unless_it_fits(probability: f64, required: f64) -> String {
+    match Fit::required(probability, required) {
+        Fit::Fits => String::new(),
+        Fit::AtRisk => format!(", at risk: {} likely to fit", chance(probability)),
+        Fit::DoesNotFit => ", which does not fit".to_owned(),
+    }
+}
+
+/// Warns of a run that is not sure to fit. For commands with other figures of the run than its memory.
+pub(super) fn warn(run: &Run, printer: &Printer) -> Result<Fit, Problem> {
+    let memory = memory_report(run)?;
+    if memory.fit != Fit::Fits {
+        let words = format!("{}{}", memory.fit.words(), reason(&memory));
+        printer.warnings(&[Warning::new("memory-does-not-fit", words)]);
+    }
+    Ok(memory.fit)
+}
+
+/// Start of the first line of such a report.
+pub(super) fn caveat(fit: Fit) -> String {
+    if fit == Fit::Fits { String::new() } else { format!("{}; ", fit.words()) }
 }
 
 /// Figures behind the verdict of a run.
@@ -94,6 +123,6 @@ pub(super) fn reason(report: &MemoryReport) -> String {
         human::bytes(report.device_memory - report.margin),
         human::bytes(report.device_memory),
         report.worst,
-        probability(report.probability_of_fitting)
+        chance(report.probability_of_fitting)
     )
 }

@@ -50,6 +50,8 @@ impl Answer for Answered {
             document.next_step(format!("`{command}`"));
         } else if self.sized.verdict.is_no {
             document.next_step("try other sizes with `--gpus`, a later `--deadline` or a larger `--budget`");
+        } else if self.sized.rows.is_empty() {
+            document.next_step("`railwright search` lists changes that make a size fit, such as `--gpus`");
         } else if self.goal().is_empty() {
             document.next_step("`--deadline TIME` or `--budget DOLLARS` selects a size");
         }

@@ -2,8 +2,10 @@
 
 use super::super::layers;
 use super::{Simulated, placement};
+use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
+use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::simulate::Simulation;
@@ -15,6 +17,8 @@ pub(crate) struct SimulatedFields<'a> {
     #[serde(flatten)]
     simulation: &'a Simulation,
     title: &'a str,
+    /// Memory verdict of the run.
+    fit: Fit,
     /// Settings that were not specified.
     chosen: &'a [String],
 }
@@ -25,7 +29,12 @@ impl Answer for Simulated {
     type Json<'a> = SimulatedFields<'a>;
 
     fn json(&self) -> SimulatedFields<'_> {
-        SimulatedFields { simulation: &self.simulation, title: &self.title, chosen: &self.chosen }
+        SimulatedFields {
+            simulation: &self.simulation,
+            title: &self.title,
+            fit: self.fit,
+            chosen: &self.chosen,
+        }
     }
 
     /// From the closed form to the simulated step, regardless of the other sections.
@@ -44,7 +53,8 @@ impl Answer for Simulated {
             None => (simulation.step_time, String::new()),
         };
         document.verdict(format!(
-            "{} per step on {}{of}: {} over the closed form",
+            "{}{} per step on {}{of}: {} over the closed form",
+            stage_memory::caveat(self.fit),
             human::seconds(step_time),
             simulation.topology,
             human::percent(step_time / simulation.closed_form - 1.0)
