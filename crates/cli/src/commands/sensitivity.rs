@@ -202,7 +202,7 @@ impl Ranking {
         let Sensitivity { capacity, .. } = &self.answer;
         let memory = if capacity.least <= capacity.device {
             format!(
-                "memory: {} of {}; capacity has no effect down to {} (50% likely to fit)",
+                "memory: {} of {}; capacity has no effect down to {}, the need after the allocator releases unused memory (50% likely to fit)",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 human::bytes(capacity.least)

@@ -33,27 +33,22 @@ pub(super) fn table(device_memory: Bytes, rows: impl Iterator<Item = Row>) -> Ta
     let sum = |row: &Row, kinds: &[Kind]| -> Bytes {
         row.kinds.iter().filter(|k| kinds.contains(&k.0)).map(|k| k.1).sum()
     };
-    // The largest parts explain the peak, so the smallest are hidden first.
-    let mut by_size: Vec<(usize, f64)> = KINDS
-        .iter()
-        .enumerate()
-        .map(|(at, (_, kinds))| (at, rows.iter().map(|row| sum(row, kinds).get()).fold(0.0, f64::max)))
-        .collect();
-    by_size.sort_by(|a, b| b.1.total_cmp(&a.1));
+    // A row must sum to its peak, so its parts are hidden last: the smallest first, except those that no stage has.
+    let most = |kinds| rows.iter().map(|row| sum(row, kinds).get()).fold(0.0, f64::max);
+    let sizes = KINDS.map(|(_, kinds)| most(kinds));
     let mut columns = vec![Column::numbers("stage")];
-    for (position, (name, _)) in KINDS.iter().enumerate() {
-        let place = by_size.iter().position(|(at, _)| *at == position).unwrap_or(0) as u8;
-        // 2 is the free memory.
-        columns.push(Column::numbers(name).expendable(if place == 0 { 1 } else { place + 2 }));
-    }
+    columns.extend(KINDS.iter().zip(sizes).map(|((name, _), size)| {
+        let larger = sizes.iter().filter(|other| **other > size).count() as u8;
+        Column::numbers(name).expendable(if size > 0.0 { larger + 1 } else { 10 })
+    }));
     columns.push(Column::numbers("peak"));
-    columns.push(Column::numbers("free").expendable(2));
-    columns.push(Column::words("when").expendable(8));
+    columns.push(Column::numbers("free").expendable(8));
+    columns.push(Column::words("when").expendable(9));
     let rows = rows.iter().map(|row| {
         let free = device_memory - row.device;
         let mut cells = vec![Cell::number(row.stage.to_string(), row.stage as f64)];
         cells.extend(KINDS.iter().map(|(_, kinds)| gib(sum(row, kinds))));
-        cells.push(gib(row.device).toned(Tone::Strong));
+        cells.push(gib(row.device).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Strong }));
         cells.push(gib(free).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Plain }));
         cells.push(words(row.moment).into());
         cells

@@ -215,6 +215,10 @@ fn time(document: &mut Document, estimate: &Estimate) {
     document.heading_with("step breakdown", remark);
     let mut bars = Vec::new();
     collect(&estimate.time, 0, &mut bars);
+    let mut recompute = Vec::new();
+    collect(&estimate.time.recompute(), 2, &mut recompute);
+    let compute = bars.iter().position(|bar| bar.label == "compute").map_or(0, |at| at + 1);
+    bars.splice(compute..compute, recompute);
     document.blocks.push(Block::Bars(bars));
 }
 
