@@ -172,7 +172,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
             "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: each kind without the others",
         ),
         Cell::from(
-            "links: directed; busy: share of the step time needed at full rate, for traffic of this run only",
+            "links: directed; busy: share of the step in which traffic of this run occupies them, at attained rates below the capacity",
         ),
     ];
     remarks.push(Cell::from(if simulation.is_exact {
