@@ -124,10 +124,17 @@ fn guaranteed(p: f64) -> Result<(), Problem> {
 /// Finds the cheapest recompute that fits.
 pub fn recompute(resolved: Resolved, options: &recompute::Options) -> Result<Recomputed, Refused> {
     guaranteed(options.probability)?;
-    let Resolved { run, spec, warnings, chosen } = resolved;
+    let Resolved { run, spec, mut warnings, chosen } = resolved;
     let answer = recompute::solve(&run.model, &run.cluster, &run.plan, options)?;
     let plan = answer.best.as_ref().map(|best| best.plan.clone());
     let flags = plan.as_ref().map_or_else(Vec::new, |plan| recompute::flags(&run.model, plan));
+    // Named modules may be some that the software lacks.
+    let of_best =
+        plan.iter().flat_map(|plan| railwright_spec::plan::warnings(&run.model, &run.cluster, plan));
+    if let Some(warning) = of_best.into_iter().find(|warning| warning.id == "not-offered") {
+        warnings.retain(|other| other.id != warning.id);
+        warnings.push(warning);
+    }
     Ok(Solved { title: title(&run), chosen, warnings, answer, flags, plan, run, spec })
 }
 

@@ -38,6 +38,7 @@ impl Answer for Recompute {
         self.memory(&mut document);
         self.stages(&mut document);
         framework_flags(&mut document, &self.solved.flags);
+        self.uniform_flags(&mut document);
         let search = search_command(&self.solved.spec, &self.solved.run);
         document.next_step(format!("{search} compares this layout with others"));
         document
@@ -106,7 +107,7 @@ impl Recompute {
     /// Describes the scope of the best choice if every stage must use the same one, and the faster choice without the limits of launch
     /// flags.
     fn best_of_flags(&self) -> String {
-        let framework = railwright_tuner::recompute::framework_name(&self.solved.answer.none.plan.software);
+        let framework = recompute::framework_name(&self.solved.answer.none.plan.software);
         let claim = format!(", the fastest choice for all stages that {framework} flags can express");
         let (any, best) = (&self.solved.answer.uniform_any, &self.solved.answer.best);
         match any.as_ref().zip(best.as_ref()).filter(|(any, best)| any.step_time < best.step_time) {
@@ -116,6 +117,20 @@ impl Recompute {
                 any.what
             ),
             None => format!("{claim}; no policy on any number of layers is faster"),
+        }
+    }
+
+    /// Flags of the best uniform policy, if those of the framework cannot express a better one.
+    fn uniform_flags(&self, document: &mut Document) {
+        let Some(uniform) = &self.solved.answer.uniform else { return };
+        let own = recompute::framework_name(&uniform.plan.software);
+        let cannot = |flags: &Flags| flags.framework == own && !flags.cannot.is_empty();
+        if self.solved.flags.iter().any(cannot) {
+            let flags = recompute::flags(&self.solved.run.model, &uniform.plan);
+            for flags in flags.into_iter().filter(|flags| flags.framework == own) {
+                document.heading(format!("best uniform policy for {own}"));
+                document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+            }
         }
     }
 
