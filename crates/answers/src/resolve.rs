@@ -59,12 +59,15 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
     let mut chosen = Vec::new();
     let (plan, start) = defaults::resolve_plan(&spec.plan, &run.model, &run.cluster).map_err(placed)?;
     run.plan = plan;
-    if let Some(start) = start {
-        chosen.push(format!(
-            "layout: the fastest of {} common ones that fit ({} tried)",
-            start.fitting, start.possible
-        ));
-    }
+    chosen.extend(start.map(|start| match start.fitting {
+        0 => format!(
+            "layout: the one with the least memory of {} common ones, none of which fits",
+            start.possible
+        ),
+        fitting => {
+            format!("layout: the fastest of {fitting} common ones that fit ({} tried)", start.possible)
+        }
+    }));
     let (run, warnings) = spec.validated(run).map_err(Refused)?;
     if spec.plan.layers_per_stage.is_none()
         && let Some(per_stage) = &run.plan.layers_per_stage

@@ -82,6 +82,14 @@ impl Recomputed {
         let tried = [none, full].into_iter().chain(given).map(|variant| variant.probability_of_fitting);
         Fit::of_choice(best.as_ref().map(|best| best.probability_of_fitting), tried)
     }
+
+    /// Flags of the best uniform policy for the plan's framework, if its flags cannot express the best one.
+    pub fn uniform_flags(&self) -> Option<recompute::Flags> {
+        let uniform = self.answer.uniform.as_ref()?;
+        let own = recompute::framework_name(&uniform.plan.software);
+        self.flags.iter().find(|flags| flags.framework == own && !flags.cannot.is_empty())?;
+        recompute::flags(&self.run.model, &uniform.plan).into_iter().find(|flags| flags.framework == own)
+    }
 }
 
 impl Balanced {

@@ -60,6 +60,15 @@ impl Fit {
         self != Self::DoesNotFit
     }
 
+    /// Start of the first line of a report with other figures of a plan than its memory; empty if it fits.
+    pub const fn caveat(self) -> &'static str {
+        match self {
+            Self::DoesNotFit => "does not fit; ",
+            Self::AtRisk => "at risk; ",
+            Self::Fits => "",
+        }
+    }
+
     /// Predicate for a choice without a fitting plan, as in "no layout fits".
     pub const fn none(self) -> &'static str {
         match self {
@@ -75,6 +84,15 @@ impl Fit {
             Self::AtRisk => "at risk",
             Self::Fits => "fits",
         }
+    }
+}
+
+/// Remark on a step time of a plan that may not fit; empty if it fits.
+pub fn unless_it_fits(probability: f64, required: f64) -> String {
+    match Fit::required(probability, required) {
+        Fit::Fits => String::new(),
+        Fit::AtRisk => format!(", at risk: {} likely to fit", chance(probability)),
+        Fit::DoesNotFit => ", which does not fit".to_owned(),
     }
 }
 

@@ -61,7 +61,7 @@ impl Answer for Ranking {
         if let Some((figure, gain)) = self.gains().first() {
             document.verdict(format!(
                 "{}largest effect: {}; improving it by {} shortens the step by {}",
-                stage_memory::caveat(self.answer.capacity.fit),
+                self.answer.capacity.fit.caveat(),
                 figure.title,
                 human::percent(self.answer.swing),
                 human::percent(*gain)

@@ -87,15 +87,6 @@ pub(super) fn fits(probability: f64, required: f64) -> Cell {
     Cell::number(text, probability).toned(tone(fit))
 }
 
-/// Remark on a step time of a plan that may not fit; empty if it fits.
-pub(super) fn unless_it_fits(probability: f64, required: f64) -> String {
-    match Fit::required(probability, required) {
-        Fit::Fits => String::new(),
-        Fit::AtRisk => format!(", at risk: {} likely to fit", chance(probability)),
-        Fit::DoesNotFit => ", which does not fit".to_owned(),
-    }
-}
-
 /// Warns of a run that is not sure to fit. For commands with other figures of the run than its memory.
 pub(super) fn warn(run: &Run, printer: &Printer) -> Result<Fit, Problem> {
     let memory = memory_report(run)?;
@@ -104,11 +95,6 @@ pub(super) fn warn(run: &Run, printer: &Printer) -> Result<Fit, Problem> {
         printer.warnings(&[Warning::new("memory-does-not-fit", words)]);
     }
     Ok(memory.fit)
-}
-
-/// Start of the first line of such a report.
-pub(super) fn caveat(fit: Fit) -> String {
-    if fit == Fit::Fits { String::new() } else { format!("{}; ", fit.words()) }
 }
 
 /// Figures behind the verdict of a run.

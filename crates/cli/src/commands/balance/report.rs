@@ -1,10 +1,11 @@
 //! The report of `balance`.
 
 use crate::commands::recompute::{choices, framework_flags};
-use crate::commands::stage_memory::{fits, unless_it_fits};
+use crate::commands::stage_memory::fits;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_answers::Balanced;
+use railwright_calculator::memory::unless_it_fits;
 use railwright_spec::human;
 use railwright_tuner::balance::{Division, StageRow};
 

@@ -1,9 +1,10 @@
 //! The report of `recompute`.
 
-use crate::commands::stage_memory::{fits, unless_it_fits};
+use crate::commands::stage_memory::fits;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_answers::{Recomputed, search_command};
+use railwright_calculator::memory::unless_it_fits;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
@@ -38,7 +39,10 @@ impl Answer for Recompute {
         self.memory(&mut document);
         self.stages(&mut document);
         framework_flags(&mut document, &self.solved.flags);
-        self.uniform_flags(&mut document);
+        if let Some(flags) = self.solved.uniform_flags() {
+            document.heading(format!("best uniform policy for {}", flags.framework));
+            document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+        }
         let search = search_command(&self.solved.spec, &self.solved.run);
         document.next_step(format!("{search} compares this layout with others"));
         document
@@ -117,20 +121,6 @@ impl Recompute {
                 any.what
             ),
             None => format!("{claim}; no policy on any number of layers is faster"),
-        }
-    }
-
-    /// Flags of the best uniform policy, if those of the framework cannot express a better one.
-    fn uniform_flags(&self, document: &mut Document) {
-        let Some(uniform) = &self.solved.answer.uniform else { return };
-        let own = recompute::framework_name(&uniform.plan.software);
-        let cannot = |flags: &Flags| flags.framework == own && !flags.cannot.is_empty();
-        if self.solved.flags.iter().any(cannot) {
-            let flags = recompute::flags(&self.solved.run.model, &uniform.plan);
-            for flags in flags.into_iter().filter(|flags| flags.framework == own) {
-                document.heading(format!("best uniform policy for {own}"));
-                document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
-            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::Rehearsed;
-use railwright_calculator::memory::{Fit, SURE_TO_FIT};
+use railwright_calculator::memory::{Fit, SURE_TO_FIT, unless_it_fits};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, Seconds};
@@ -207,7 +207,7 @@ fn headline(possible: &Possible) -> String {
     if after.stages > 1 {
         let _ = write!(words, " on stage {}", after.worst_stage);
     }
-    words.push_str(&stage_memory::unless_it_fits(after.probability_of_fitting, SURE_TO_FIT));
+    words.push_str(&unless_it_fits(after.probability_of_fitting, SURE_TO_FIT));
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
         let _ = write!(words, "; whole run: {} and {}", human::seconds(calendar), human::dollars(rent));
     }

@@ -2,7 +2,6 @@
 
 use super::super::layers;
 use super::{Simulated, placement};
-use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_calculator::memory::Fit;
@@ -54,7 +53,7 @@ impl Answer for Simulated {
         };
         document.verdict(format!(
             "{}{} per step on {}{of}: {} over the closed form",
-            stage_memory::caveat(self.fit),
+            self.fit.caveat(),
             human::seconds(step_time),
             simulation.topology,
             human::percent(step_time / simulation.closed_form - 1.0)

@@ -2,7 +2,6 @@
 
 use super::super::placement;
 use super::{Placement, Sums, View};
-use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_calculator::memory::Fit;
@@ -123,7 +122,7 @@ impl Answer for Sums {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         let stays = human::percent(self.summary.inside_share);
-        let (caveat, sent) = (stage_memory::caveat(self.fit), amount(self.summary.sent));
+        let (caveat, sent) = (self.fit.caveat(), amount(self.summary.sent));
         document.verdict(format!("{caveat}{sent} per step, {stays} within scale-up domains"));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
