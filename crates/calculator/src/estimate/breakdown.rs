@@ -161,8 +161,14 @@ pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
         .collect();
     let compute = parent("compute", "compute", compute);
     let exposed = parent("exposed", "exposed communication", exposed);
+    // The step waits for the stage whose update ends last; the communication table has the update of this one.
+    let update = evaluation.updates.get(evaluation.critical_stage);
+    let own = update.map_or(Seconds::ZERO, |u| u.gradient_exposed + u.between_stages + u.parameter_exposed);
+    let is_own = (time.data_parallel - own).get().abs() <= 0.01 * time.data_parallel.get();
+    let data_parallel =
+        if is_own { "data parallel, exposed" } else { "data parallel, exposed on the slowest stage" };
     let rest = [
-        ("data_parallel", "data parallel, exposed", time.data_parallel),
+        ("data_parallel", data_parallel, time.data_parallel),
         ("optimizer", "optimizer", time.optimizer),
         ("fixed", "fixed per step", time.fixed),
         ("jitter", "jitter allowance", time.jitter),

@@ -195,7 +195,12 @@ impl Answered {
             Column::numbers("rent"),
             Column::numbers("$/day saved").expendable(5),
             Column::numbers("days/GPU").expendable(8),
-            Column::prose("layout").expendable(1),
+            // All flags of a script, on many lines, would hide the figures; the next step has those of the chosen size.
+            Column::prose("layout").expendable(if self.layouts.iter().any(|flags| flags.len() > 60) {
+                10
+            } else {
+                1
+            }),
         ];
         if has_goal {
             columns.insert(8, Column::words("goal"));

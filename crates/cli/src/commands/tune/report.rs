@@ -250,9 +250,9 @@ impl Tuned {
             columns.push(Column::numbers("measured"));
             columns.push(Column::numbers("expected").expendable(1));
         } else {
-            columns.push(Column::numbers("90% interval").expendable(3));
+            columns.push(Column::numbers("90% interval").expendable(2));
         }
-        columns.push(Column::numbers("memory").expendable(2));
+        columns.push(Column::numbers("memory").expendable(3));
         columns.push(Column::words("fits"));
         columns.push(Column::words("file").expendable(1));
         let rows = std::iter::once(&self.own).chain(&self.rows).map(|row| self.cells(row, is_measured));

@@ -96,11 +96,11 @@ fn comparison(rehearsed: &Rehearsed) -> Table {
         Column::words("case"),
         Column::numbers("step time"),
         Column::numbers("change"),
-        Column::numbers("tokens/s/GPU").expendable(2),
+        Column::numbers("tokens/s/GPU").expendable(3),
         Column::numbers("MFU").expendable(1),
         Column::numbers("memory"),
         Column::words("fits"),
-        Column::numbers("$/M tokens").expendable(3),
+        Column::numbers("$/M tokens").expendable(2),
     ];
     let mut rows = vec![row(Cell::new("baseline", Tone::Faint), &rehearsed.answer.before, None)];
     let answer = &rehearsed.answer;
