@@ -77,6 +77,8 @@ impl Answer for Answered {
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
             self.measure_next(&mut document);
             document.next_step(self.export_hint());
+        } else if self.nothing.as_ref().is_some_and(|nothing| !nothing.remedies.is_empty()) {
+            document.next_step("repeat the command with one of the changes that make it fit");
         }
         document
     }
@@ -185,7 +187,11 @@ impl Answered {
             let odd = objections(&fastest.ranked);
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
-                format!("layout with the shortest predicted time ({why}): {}", fastest.short_layout),
+                format!(
+                    "layout with the shortest predicted time, {} ({why}): {}",
+                    human::seconds(fastest.ranked.candidate.step_time),
+                    fastest.short_layout
+                ),
                 Tone::Faint,
             ));
         }
