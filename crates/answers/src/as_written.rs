@@ -3,7 +3,6 @@
 //! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
 //! own defaults apply to the others. Refuses to judge files that no reader reads alone.
 
-use crate::fits::fit_words;
 use crate::{ClosedForm, Estimated, Resolved, Texts, estimate, resolve};
 use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Context, Written, read_with};
@@ -64,7 +63,7 @@ pub fn difference_as_written(
     let time = |estimate: &Estimate| format!("{} per step", human::seconds(estimate.step_time));
     compare(time(&after), time(&before), (ratio - 1.0).abs() >= NOTABLE);
     let memory = |estimate: &Estimate| {
-        format!("{} ({})", human::bytes(estimate.memory.peak), fit_words(estimate.memory.fit))
+        format!("{} ({})", human::bytes(estimate.memory.peak), estimate.memory.fit.words())
     };
     compare(memory(&after), memory(&before), after.memory.fit != before.memory.fit);
     let (written, planned) = (&after.plan.software, &before.plan.software);

@@ -15,12 +15,3 @@ pub fn memory_report(run: &Run) -> Result<MemoryReport, Problem> {
 pub(crate) fn fit(run: &Run) -> Result<Fit, Problem> {
     memory_report(run).map(|report| report.fit)
 }
-
-/// Verdict in words.
-pub const fn fit_words(fit: Fit) -> &'static str {
-    match fit {
-        Fit::DoesNotFit => "does not fit",
-        Fit::AtRisk => "at risk",
-        Fit::Fits => "fits",
-    }
-}

@@ -25,6 +25,14 @@ pub struct Resolved {
     pub spec: RunSpec,
 }
 
+/// The search over layouts of a run, as a command in addition to the run's arguments. It needs a batch that does not depend on the layout.
+pub fn search_command(spec: &RunSpec, run: &Run) -> String {
+    match spec.plan.micro_batches {
+        Some(_) => format!("`railwright search --global-batch {}`", run.plan.global_batch),
+        None => "`railwright search`".to_owned(),
+    }
+}
+
 /// Resolves everything of a run except its plan, which is a placeholder.
 pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Problem> {
     let calibration = spec.cluster.calibration.as_deref();
@@ -51,12 +59,15 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
     let mut chosen = Vec::new();
     let (plan, start) = defaults::resolve_plan(&spec.plan, &run.model, &run.cluster).map_err(placed)?;
     run.plan = plan;
-    if let Some(start) = start {
-        chosen.push(format!(
-            "layout: the fastest of {} common ones that fit ({} tried)",
-            start.fitting, start.possible
-        ));
-    }
+    chosen.extend(start.map(|start| match start.fitting {
+        0 => format!(
+            "layout: the one with the least memory of {} common ones, none of which fits",
+            start.possible
+        ),
+        fitting => {
+            format!("layout: the fastest of {fitting} common ones that fit ({} tried)", start.possible)
+        }
+    }));
     let (run, warnings) = spec.validated(run).map_err(Refused)?;
     if spec.plan.layers_per_stage.is_none()
         && let Some(per_stage) = &run.plan.layers_per_stage

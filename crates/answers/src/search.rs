@@ -295,18 +295,9 @@ pub fn search(
 impl Searched {
     /// Fit of the first layout; if nothing fits, that of the closest one.
     pub fn fit(&self) -> Fit {
-        if let Some(first) = self.shown.first() {
-            // With a lower required probability, the first layout may be at risk.
-            return match Fit::of(first.ranked.candidate.probability_of_fitting) {
-                Fit::Fits => Fit::Fits,
-                _ => Fit::AtRisk,
-            };
-        }
+        let first = self.shown.first().map(|first| first.ranked.candidate.probability_of_fitting);
         let misses = self.nothing.iter().flat_map(|nothing| &nothing.misses);
-        match misses.map(|missed| Fit::of(missed.miss.probability_of_fitting)).min() {
-            Some(Fit::DoesNotFit) | None => Fit::DoesNotFit,
-            Some(_) => Fit::AtRisk,
-        }
+        Fit::of_choice(first, misses.map(|missed| missed.miss.probability_of_fitting))
     }
 
     /// True if a part of the work was stopped without a result.

@@ -1,6 +1,7 @@
 //! Solvers: modules to recompute, and layers per pipeline stage.
 
 use crate::{Refused, Resolved, title};
+use railwright_calculator::memory::Fit;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
@@ -74,6 +75,31 @@ macro_rules! as_json {
 as_json!(Recomputed, RecomputedFields, recompute);
 as_json!(Balanced, BalancedFields, balance);
 
+impl Recomputed {
+    /// Fit of the best policy; if none fits, that of the closest one.
+    pub fn fit(&self) -> Fit {
+        let recompute::Answer { best, none, full, given, .. } = &self.answer;
+        let tried = [none, full].into_iter().chain(given).map(|variant| variant.probability_of_fitting);
+        Fit::of_choice(best.as_ref().map(|best| best.probability_of_fitting), tried)
+    }
+
+    /// Flags of the best uniform policy for the plan's framework, if its flags cannot express the best one.
+    pub fn uniform_flags(&self) -> Option<recompute::Flags> {
+        let uniform = self.answer.uniform.as_ref()?;
+        let own = recompute::framework_name(&uniform.plan.software);
+        self.flags.iter().find(|flags| flags.framework == own && !flags.cannot.is_empty())?;
+        recompute::flags(&self.run.model, &uniform.plan).into_iter().find(|flags| flags.framework == own)
+    }
+}
+
+impl Balanced {
+    /// Fit of the best division; if none fits, that of the plan's own.
+    pub fn fit(&self) -> Fit {
+        let best = self.answer.best.as_ref().map(|best| best.probability_of_fitting);
+        Fit::of_choice(best, [self.answer.before.probability_of_fitting])
+    }
+}
+
 impl<A, F> Solved<A, F> {
     /// Specification of the best plan with the fewest settings; `None` if nothing fits.
     pub fn best_spec(&self) -> Option<RunSpec> {
@@ -106,10 +132,17 @@ fn guaranteed(p: f64) -> Result<(), Problem> {
 /// Finds the cheapest recompute that fits.
 pub fn recompute(resolved: Resolved, options: &recompute::Options) -> Result<Recomputed, Refused> {
     guaranteed(options.probability)?;
-    let Resolved { run, spec, warnings, chosen } = resolved;
+    let Resolved { run, spec, mut warnings, chosen } = resolved;
     let answer = recompute::solve(&run.model, &run.cluster, &run.plan, options)?;
     let plan = answer.best.as_ref().map(|best| best.plan.clone());
     let flags = plan.as_ref().map_or_else(Vec::new, |plan| recompute::flags(&run.model, plan));
+    // Named modules may be some that the software lacks.
+    let of_best =
+        plan.iter().flat_map(|plan| railwright_spec::plan::warnings(&run.model, &run.cluster, plan));
+    if let Some(warning) = of_best.into_iter().find(|warning| warning.id == "not-offered") {
+        warnings.retain(|other| other.id != warning.id);
+        warnings.push(warning);
+    }
     Ok(Solved { title: title(&run), chosen, warnings, answer, flags, plan, run, spec })
 }
 

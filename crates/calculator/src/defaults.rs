@@ -17,7 +17,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
 use railwright_spec::plan::{Plan, PlanSpec, Recompute, is_offered, validate};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::Software;
 
 /// Tests whether no parallel size is set.
@@ -37,7 +37,7 @@ pub fn is_open(spec: &PlanSpec) -> bool {
 pub struct Start {
     /// Number of valid layouts.
     pub possible: usize,
-    /// Number of valid layouts that fit with sufficient free memory.
+    /// Number of valid layouts that fit with sufficient free memory; 0 if the layout is the one with the least memory.
     pub fitting: usize,
 }
 
@@ -57,8 +57,33 @@ pub fn resolve_plan(
     let start = if is_searchable(spec) { start(spec, model, cluster)? } else { None };
     match start {
         Some((plan, start)) => Ok((plan, Some(start))),
+        None if is_searchable(spec) => match closest(spec, model, cluster)? {
+            Some((plan, possible)) => Ok((plan, Some(Start { possible, fitting: 0 }))),
+            None => Ok((resolve_layout(spec, model, cluster)?, None)),
+        },
         None => Ok((resolve_layout(spec, model, cluster)?, None)),
     }
+}
+
+/// The common layout with the least memory if none fits, and their number: the first stages of a pipeline of all devices would need far more.
+fn closest(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<(Plan, usize)>, Problem> {
+    let catalogue = SoftwareCatalogue::shared()?;
+    let mut possible = 0;
+    let mut best: Option<(bool, Bytes, Plan)> = None;
+    for layout in layouts(spec, model, cluster) {
+        let mut plans = plans(&layout, model, cluster).peekable();
+        possible += usize::from(plans.peek().is_some());
+        for plan in plans {
+            let software = catalogue.get(&plan.software);
+            let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).least();
+            // A layout that the framework runs comes first.
+            let is_other = !(is_offered(model, &plan) && shards(spec, &plan));
+            if best.as_ref().is_none_or(|(other, least, _)| (is_other, need.get()) < (*other, least.get())) {
+                best = Some((is_other, need, plan));
+            }
+        }
+    }
+    Ok(best.map(|(_, _, plan)| (plan, possible)))
 }
 
 /// Tests whether a specification resolves to a valid plan, regardless of memory.
@@ -159,24 +184,35 @@ fn fitting_plan(
     catalogue: &SoftwareCatalogue,
     room: f64,
 ) -> (bool, Option<Plan>) {
-    let resolved = |recompute| {
+    let mut plans = plans(layout, model, cluster).peekable();
+    let is_possible = plans.peek().is_some();
+    let fitting = plans.find(|plan| {
+        let software = catalogue.get(&plan.software);
+        let need = peak(&MemoryInput { model, cluster, plan, software, in_flight: None }).device;
+        need <= cluster.accelerator.memory * room
+    });
+    (is_possible, fitting)
+}
+
+/// The plans of a layout, the least recompute first; none if it is invalid.
+fn plans<'a>(
+    layout: &'a PlanSpec,
+    model: &'a Model,
+    cluster: &'a Cluster,
+) -> impl Iterator<Item = Plan> + 'a {
+    let resolved = move |recompute| {
         let specified = PlanSpec { recompute: Some(recompute), ..layout.clone() };
         let plan = specified.resolve(model, cluster).ok()?;
         validate(model, cluster, &plan).is_empty().then_some(plan)
     };
     let least = layout.recompute.clone().unwrap_or(Recompute::None);
-    let Some(bare) = resolved(least) else { return (false, None) };
-    let Ok(generation) = software::by_id(&bare.software) else { return (false, None) };
+    let known = resolved(least).and_then(|bare| Some((software::by_id(&bare.software).ok()?, bare)));
+    let (bare, policies) = known.map_or_else(Default::default, |(generation, bare)| {
+        let policies = recompute::policies(layout, model, &bare, generation, cluster);
+        (Some(bare), policies)
+    });
     // The first policy is that of the bare plan.
-    let policies = recompute::policies(layout, model, &bare, generation, cluster);
-    for plan in std::iter::once(bare).chain(policies.into_iter().skip(1).map_while(resolved)) {
-        let software = catalogue.get(&plan.software);
-        let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
-        if need <= cluster.accelerator.memory * room {
-            return (true, Some(plan));
-        }
-    }
-    (true, None)
+    bare.into_iter().chain(policies.into_iter().skip(1).map_while(resolved))
 }
 
 /// Common layouts, the least model parallelism first.
@@ -302,6 +338,15 @@ mod tests {
         assert!(found.fitting > 0 && found.possible > found.fitting);
         let large = by_name("llama-3.1-405b").expect("known");
         assert_eq!(start(&PlanSpec::default(), &large, &h100(8)).expect("sound"), None);
+        // The layout with the least memory is the default then, not a pipeline of all devices without recompute.
+        let (plan, found) = resolve_plan(&PlanSpec::default(), &model, &h100(16)).expect("sound");
+        let found = found.expect("common layouts");
+        assert!(found.fitting == 0 && found.possible > 4, "{found:?}");
+        assert_eq!(
+            (plan.tensor_parallel, &plan.recompute),
+            (8, &Recompute::Full { layers: None }),
+            "{plan:?}"
+        );
     }
 
     /// Replicas without sharding on two devices are data parallel where the framework has no other parallelism; ZeRO-2 excludes stages.

@@ -28,7 +28,8 @@ mod sum;
 pub(crate) mod testing;
 
 pub use fit::{
-    EVEN_CHANCE, Fit, SURE_NOT_TO_FIT, SURE_TO_FIT, most_that_fits, probability_of_fitting, retry_slowdown,
+    EVEN_CHANCE, Fit, SURE_NOT_TO_FIT, SURE_TO_FIT, chance, most_that_fits, probability_of_fitting,
+    retry_slowdown, unless_it_fits,
 };
 pub use held::HeldParts;
 pub use in_flight::in_flight;

@@ -1,7 +1,7 @@
 //! Commands agree on what they leave open, on ties, on verdicts and on flags.
 //!
-//! Responsible for: one number of devices if none is set, the memory verdict of written files, one reference for ties, repeated flags and
-//! suffixes of output files.
+//! Responsible for: one number of devices if none is set, the memory verdict of written files and of runs that do not fit, one notation of
+//! fit probabilities, one reference for ties, repeated flags and suffixes of output files.
 
 use crate::support::{json, program, rejected, run, scratch};
 
@@ -235,4 +235,103 @@ fn narrow_reports_keep_the_columns_that_answer() {
         let is_heading = |line: &&str| line.contains(column) && !line.starts_with("hidden columns");
         assert!(text.lines().any(|line| is_heading(&line)), "{column}: {text}");
     }
+}
+
+/// A plan far above the memory: verdicts have the code of `estimate`, and other figures carry its verdict.
+#[test]
+fn figures_of_a_run_that_does_not_fit_carry_its_verdict() {
+    let layout = ["--gpus", "16", "--tp", "2", "--pp", "8", "--recompute", "none"];
+    let of = |command: &[&str]| {
+        let named = command.iter().take_while(|word| !word.starts_with('-')).count();
+        let arguments = [&command[..named], &OPEN, &layout, &command[named..]].concat();
+        (run(&arguments), arguments.join(" "))
+    };
+    let trace = scratch("agreed-unfit.json");
+    for command in [&["estimate"][..], &["memory"], &["sensitivity"], &["export", "--to", "megatron"]] {
+        let (outcome, arguments) = of(command);
+        assert_eq!(outcome.code, 1, "{arguments:?}: {}", outcome.stderr);
+        let first = outcome.stdout.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        assert!(format!("{first}{}", outcome.stderr).contains("does not fit"), "{arguments:?}: {first}");
+    }
+    for command in [&["network", "simulate"][..], &["network", "traffic"], &["timeline", "-o", &trace]] {
+        let (outcome, arguments) = of(command);
+        assert_eq!(outcome.code, 0, "{arguments:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("warning: does not fit: "), "{arguments:?}: {}", outcome.stderr);
+        let is_written = command.contains(&"-o");
+        assert!(
+            is_written || outcome.stdout.starts_with("does not fit; "),
+            "{arguments:?}: {}",
+            outcome.stdout
+        );
+    }
+    let _ = std::fs::remove_file(&trace);
+}
+
+const AT_RISK: &str = "../../../../examples/runs/llama-3.1-405b.toml";
+
+/// One notation of a fit probability, and one verdict: every report of a run at risk has both.
+#[test]
+fn a_fit_probability_has_one_notation() {
+    let memory = json(&["memory", AT_RISK, "--json", "--quiet"], 4);
+    let probability = memory["memory"]["probability_of_fitting"]
+        .as_f64()
+        .or_else(|| memory["probability_of_fitting"].as_f64())
+        .expect("a probability");
+    assert!((0.11..0.89).contains(&probability), "{probability}");
+    let likely = format!("{:.0}%", (probability * 100.0).floor());
+    for command in [
+        &["estimate"][..],
+        &["memory"],
+        &["whatif", "--change", "hbm=x2"],
+        &["recompute"],
+        &["balance"],
+        &["tune", "--top", "1"],
+    ] {
+        let outcome = run(&[&command[..1], &[AT_RISK], &command[1..]].concat());
+        let text = outcome.stdout.replace('\n', " ");
+        let stated = [format!("at risk, {likely}"), format!("{likely} likely to fit")];
+        assert!(stated.iter().any(|words| text.contains(words)), "{command:?}: {likely}: {}", outcome.stdout);
+        assert!(!text.contains(", which does not fit"), "{command:?}: {}", outcome.stdout);
+    }
+}
+
+/// The batch of a run file with `micro_batches` depends on the layout, which a search changes.
+#[test]
+fn the_next_step_of_an_estimate_works() {
+    let file = "../../../../examples/runs/llama-3-8b-fsdp.toml";
+    let text = run(&["estimate", file]).stdout.replace('\n', " ");
+    let next =
+        text.split("next: `railwright ").nth(1).and_then(|rest| rest.split('`').next()).expect("a command");
+    let words: Vec<&str> = next.split(' ').collect();
+    let outcome = run(&[&words[..1], &[file], &words[1..], &["--top", "1"]].concat());
+    assert_eq!(outcome.code, 0, "{next}: {}", outcome.stderr);
+}
+
+#[test]
+fn the_figures_of_an_estimate_are_in_its_report() {
+    let estimated = run(&["estimate", AT_RISK]).stdout.replace('\n', " ");
+    assert!(estimated.contains(" of steps: availability 90.0%"), "{estimated}");
+    let recomputed = run(&["estimate", "../../../../examples/runs/llama-3-8b-fsdp.toml"]).stdout;
+    let share = recomputed.split("largest loss: recompute, ").nth(1).and_then(|rest| rest.split('%').next());
+    let row = recomputed.lines().find(|line| line.contains("of which recompute")).expect("a row");
+    assert!(row.contains(&format!("{}%", share.expect("a share"))), "{row}: {share:?}");
+}
+
+/// At 80 columns, no addend of the peak is hidden.
+#[test]
+fn memory_of_a_stage_sums_to_its_peak() {
+    let mut command = program(&["memory", AT_RISK]);
+    let output = command.env("COLUMNS", "80").output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("stage "));
+    let header: Vec<&str> = lines.next().expect("a table").split_whitespace().collect();
+    assert_eq!(header.last(), Some(&"peak"), "{text}");
+    let mut rows = 0;
+    for line in lines.skip(1).take_while(|line| !line.trim().is_empty() && !line.starts_with("hidden")) {
+        let cells: Vec<f64> = line.split_whitespace().filter_map(|cell| cell.parse().ok()).collect();
+        let [_, parts @ .., peak] = cells.as_slice() else { panic!("{line}") };
+        assert!((parts.iter().sum::<f64>() - peak).abs() < 0.35, "{line}");
+        rows += 1;
+    }
+    assert!(rows >= 5, "{text}");
 }

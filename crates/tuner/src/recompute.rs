@@ -45,7 +45,7 @@ pub struct Options {
     pub uniform: bool,
     /// True to allow activations in host memory.
     pub offload: bool,
-    /// Modules that may be recomputed. `None` is all modules of the model. Whole layers are always allowed.
+    /// Modules that may be recomputed, offered by the software or not. `None` is all that it offers. Whole layers are always allowed.
     pub modules: Option<BTreeSet<RecomputeModule>>,
 }
 
@@ -161,10 +161,9 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     let trial = Trial { model, cluster, machine: &machine, options };
     let bare = bare(plan);
     let costing = Costing::new(model, cluster, &bare, &machine)?;
-    let allowed = policies::modules(model, &plan.software);
     let allowed = match &options.modules {
-        Some(modules) => allowed.intersection(modules).copied().collect(),
-        None => allowed,
+        Some(modules) => &policies::named_modules(model, &plan.software) & modules,
+        None => policies::modules(model, &plan.software),
     };
     let policies = policies::policies(model, &allowed);
     let mut choices = Choices::new(&costing, treatments(&policies, options.offload))?;

@@ -166,11 +166,11 @@ export function percent(share: number | null | undefined): string {
   return `${value.toFixed(1)}%`
 }
 
-/** A probability without insignificant digits: over 99%, under 1%, 28%. */
+/** A probability in the notation of reports, rounded down: over 99%, under 1%, 28%. */
 export function chance(probability: number): string {
   if (probability > 0.99) return 'over 99%'
   if (probability < 0.01) return 'under 1%'
-  return `${Math.round(probability * 100)}%`
+  return `${Math.floor(probability * 100 + 1e-9)}%`
 }
 
 /** Signed difference: +4.2%, −12%; `=` without change, `≈` for a negligible one. */

@@ -30,12 +30,22 @@ impl Part {
         if self.id == id { Some(self) } else { self.children.iter().find_map(|c| c.find(id)) }
     }
 
+    /// Recompute of all operators of a step together, which is a part of its compute and which the tree lists by operator.
+    pub fn recompute(&self) -> Self {
+        let compute = self.children.iter().filter(|part| part.id == "compute");
+        let passes = compute.flat_map(|part| &part.children).flat_map(|operator| &operator.children);
+        let repeated: Vec<&Self> = passes.filter(|pass| pass.id.ends_with(".recompute")).collect();
+        let time = repeated.iter().map(|pass| pass.time).sum();
+        Self {
+            share: repeated.iter().map(|pass| pass.share).sum(),
+            ..part("compute.recompute", "of which recompute", time)
+        }
+    }
+
     /// Title and share of the largest part of a step that is not useful work: communication, bubble, host, update, or the recompute of all
     /// operators together, which the tree lists by operator.
     pub fn largest_loss(&self) -> Option<(&str, f64)> {
-        let compute = self.children.iter().filter(|part| part.id == "compute");
-        let repeated = compute.flat_map(|part| &part.children).flat_map(|operator| &operator.children);
-        let recompute = repeated.filter(|pass| pass.id.ends_with(".recompute")).map(|pass| pass.share).sum();
+        let recompute = self.recompute().share;
         let others = self.children.iter().filter(|part| part.id != "compute");
         let all = others.map(|part| (part.title.as_str(), part.share)).chain([("recompute", recompute)]);
         all.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 0.0)
@@ -151,8 +161,14 @@ pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
         .collect();
     let compute = parent("compute", "compute", compute);
     let exposed = parent("exposed", "exposed communication", exposed);
+    // The step waits for the stage whose update ends last; the communication table has the update of this one.
+    let update = evaluation.updates.get(evaluation.critical_stage);
+    let own = update.map_or(Seconds::ZERO, |u| u.gradient_exposed + u.between_stages + u.parameter_exposed);
+    let is_own = (time.data_parallel - own).get().abs() <= 0.01 * time.data_parallel.get();
+    let data_parallel =
+        if is_own { "data parallel, exposed" } else { "data parallel, exposed on the slowest stage" };
     let rest = [
-        ("data_parallel", "data parallel, exposed", time.data_parallel),
+        ("data_parallel", data_parallel, time.data_parallel),
         ("optimizer", "optimizer", time.optimizer),
         ("fixed", "fixed per step", time.fixed),
         ("jitter", "jitter allowance", time.jitter),

@@ -1,9 +1,9 @@
 //! Table of pipeline stages.
 
-use super::breakdown::{runs_per_chunk, stage_work};
+use super::breakdown::runs_per_chunk;
 use super::memory::MemoryEstimate;
 use crate::costing::Costing;
-use crate::evaluate::{Evaluation, local_chunks};
+use crate::evaluate::{Evaluation, local_chunks, seen_from};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
@@ -19,13 +19,13 @@ pub struct StageRow {
     pub embedding: bool,
     /// True if the head and the loss are on it.
     pub head: bool,
-    /// Forward pass of one micro-batch through all its chunks, host included.
+    /// Forward pass of one micro-batch through all its chunks by itself, host included.
     pub forward: Seconds,
     /// Backward pass of one micro-batch, recompute and host included.
     pub backward: Seconds,
     /// Recompute part of the backward pass.
     pub recompute: Seconds,
-    /// Time in passes per step.
+    /// Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two directions.
     pub busy: Seconds,
     /// Exposed communication in this time.
     pub exposed: Seconds,
@@ -53,7 +53,6 @@ pub(super) fn table(
         .enumerate()
         .map(|(stage, &busy)| {
             let local = local_chunks(costing.plan, stage);
-            let work = stage_work(costing, evaluation, stage);
             let sum = |time: fn(&crate::schedule::ChunkCost) -> Seconds| -> Seconds {
                 local.iter().map(|&i| time(&chunks[i].time)).sum::<Seconds>() * per_micro_batch
             };
@@ -66,10 +65,13 @@ pub(super) fn table(
                 backward: sum(|c| c.recompute + c.backward_input + c.backward_weight),
                 recompute: sum(|c| c.recompute),
                 busy,
-                exposed: work.forward.exposed_time()
-                    + work.backward_input.exposed_time()
-                    + work.backward_weight.exposed_time()
-                    + work.recompute.exposed_time(),
+                // As in the breakdown: fused passes of two directions hide each other's communication.
+                exposed: seen_from(costing, evaluation, stage)
+                    .time
+                    .exposed
+                    .iter()
+                    .map(|&(_, time)| time)
+                    .sum(),
                 bubble: (evaluation.pipeline - busy).max(Seconds::ZERO),
                 gradient_exposed: evaluation
                     .updates

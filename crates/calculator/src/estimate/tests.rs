@@ -190,6 +190,53 @@ fn foundations_and_rows_sum_to_the_step() {
     assert!(estimate.communication.iter().any(|r| r.dimension == "data"));
 }
 
+/// Fused passes of two directions hide each other's communication: in the table of stages as in the breakdown.
+#[test]
+fn stages_and_breakdown_have_one_exposed_time() {
+    let dual = estimate_of("deepseek-v3", "h800", 2048, |p| {
+        p.pipeline_parallel = Some(16);
+        p.expert_parallel = Some(64);
+        p.uneven_stages = Some(true);
+        p.schedule = Some(railwright_spec::plan::Schedule::DualPipe);
+        p.global_batch = Some(15_360);
+        p.sequence_length = Some(4096);
+    });
+    for estimate in [dual, large(), experts()] {
+        let exposed = estimate.time.find("exposed").expect("communication").time;
+        let critical = estimate.stages.iter().find(|stage| stage.critical).expect("one");
+        assert!((critical.exposed / exposed - 1.0).abs() < 1e-9, "{critical:?} {exposed:?}");
+        let hidden = estimate.communication.iter().filter(|row| row.dimension == "expert");
+        let (all, shown) = hidden.fold((Seconds::ZERO, Seconds::ZERO), |(all, shown), row| {
+            (all + row.time, shown + row.exposed.unwrap_or(row.time))
+        });
+        assert!(shown <= all && critical.exposed <= critical.busy, "{critical:?}");
+    }
+}
+
+#[test]
+fn the_recompute_of_a_step_is_that_of_its_largest_loss() {
+    let estimate =
+        estimate_of("llama-3-8b", "dgx-h100", 8, |p| p.recompute = Some(Recompute::Full { layers: None }));
+    let recompute = estimate.time.recompute();
+    assert!(recompute.time > Seconds::ZERO && recompute.share > 0.1, "{recompute:?}");
+    assert_eq!(
+        estimate.time.largest_loss().map(|(title, share)| (title, share)),
+        Some(("recompute", recompute.share))
+    );
+    assert_eq!(large().time.recompute().time, Seconds::ZERO);
+}
+
+/// The step waits for the slowest update. A title without a remark is the time of the critical stage, as in the table of communication.
+#[test]
+fn exposed_data_parallel_time_names_another_stage() {
+    let estimate = large();
+    let part = estimate.time.find("data_parallel").expect("gradients").clone();
+    let rows = estimate.communication.iter().filter(|row| row.dimension == "data");
+    let own: Seconds = rows.filter_map(|row| row.exposed).sum();
+    let is_own = (own / part.time - 1.0).abs() < 0.02;
+    assert_eq!(is_own, !part.title.contains("slowest stage"), "{own:?} {part:?}");
+}
+
 /// Every number of a plan replaced by an absurd one: an error or a price, never a panic or a step time that is NaN.
 #[test]
 fn absurd_plans_are_refused_or_priced() {

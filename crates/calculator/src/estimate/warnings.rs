@@ -5,7 +5,7 @@ mod calibration;
 use super::{Estimate, breakdown::Part};
 use crate::collectives::{MEASURED_RACKS, Source};
 use crate::costing::Costing;
-use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, peak};
+use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chance, peak};
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
 use railwright_spec::plan::Layout;
@@ -139,7 +139,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
                 human::bytes(memory.least),
                 human::bytes(memory.device_memory),
                 human::bytes(memory.peak),
-                human::percent(memory.probability_of_fitting)
+                chance(memory.probability_of_fitting)
             ),
         ));
     } else if memory.margin < Bytes::ZERO {
@@ -151,7 +151,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory),
                 human::bytes(memory.least),
-                human::percent(memory.probability_of_fitting)
+                chance(memory.probability_of_fitting)
             ),
         ));
     } else if memory.margin < memory.device_memory * CLOSE {
@@ -162,7 +162,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
                 human::bytes(memory.margin),
                 human::bytes(memory.device_memory),
                 memory.worst,
-                human::percent(memory.probability_of_fitting)
+                chance(memory.probability_of_fitting)
             ),
         ));
     }

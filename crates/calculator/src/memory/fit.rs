@@ -32,7 +32,12 @@ pub enum Fit {
 impl Fit {
     /// The verdict for a probability of fitting.
     pub fn of(probability: f64) -> Self {
-        if probability >= SURE_TO_FIT {
+        Self::required(probability, SURE_TO_FIT)
+    }
+
+    /// The verdict for a probability of fitting if another one than [`SURE_TO_FIT`] counts as fitting.
+    pub fn required(probability: f64, required: f64) -> Self {
+        if probability >= required {
             Self::Fits
         } else if probability > SURE_NOT_TO_FIT {
             Self::AtRisk
@@ -41,9 +46,66 @@ impl Fit {
         }
     }
 
+    /// Verdict of a choice between plans: that of the chosen one, otherwise that of the most likely one among those rejected, which is at best
+    /// at risk.
+    pub fn of_choice(chosen: Option<f64>, rejected: impl IntoIterator<Item = f64>) -> Self {
+        match chosen {
+            Some(probability) => Self::of(probability).min(Self::AtRisk),
+            None => rejected.into_iter().map(Self::of).min().unwrap_or(Self::DoesNotFit).max(Self::AtRisk),
+        }
+    }
+
     /// Tests whether the plan may fit.
     pub fn is_possible(self) -> bool {
         self != Self::DoesNotFit
+    }
+
+    /// Start of the first line of a report with other figures of a plan than its memory; empty if it fits.
+    pub const fn caveat(self) -> &'static str {
+        match self {
+            Self::DoesNotFit => "does not fit; ",
+            Self::AtRisk => "at risk; ",
+            Self::Fits => "",
+        }
+    }
+
+    /// Predicate for a choice without a fitting plan, as in "no layout fits".
+    pub const fn none(self) -> &'static str {
+        match self {
+            Self::DoesNotFit => "fits",
+            Self::AtRisk | Self::Fits => "is sure to fit",
+        }
+    }
+
+    /// Verdict in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::DoesNotFit => "does not fit",
+            Self::AtRisk => "at risk",
+            Self::Fits => "fits",
+        }
+    }
+}
+
+/// Remark on a step time of a plan that may not fit; empty if it fits.
+pub fn unless_it_fits(probability: f64, required: f64) -> String {
+    match Fit::required(probability, required) {
+        Fit::Fits => String::new(),
+        Fit::AtRisk => format!(", at risk: {} likely to fit", chance(probability)),
+        Fit::DoesNotFit => ", which does not fit".to_owned(),
+    }
+}
+
+/// A probability of fitting in words: whole percent, rounded down, because a plan below a limit must not have the limit's figure. The tails
+/// of the error distribution are less precise than 1%.
+pub fn chance(probability: f64) -> String {
+    if probability > 0.99 {
+        "over 99%".to_owned()
+    } else if probability < 0.01 {
+        "under 1%".to_owned()
+    } else {
+        // 0.29 * 100 is just below 29.
+        format!("{:.0}%", (probability * 100.0 + 1e-9).floor())
     }
 }
 
@@ -121,6 +183,35 @@ mod tests {
         assert_eq!(of(86.0), Fit::DoesNotFit);
         assert_eq!((Fit::of(SURE_TO_FIT), Fit::of(EVEN_CHANCE)), (Fit::Fits, Fit::AtRisk));
         assert!(Fit::AtRisk.is_possible() && !Fit::DoesNotFit.is_possible());
+    }
+
+    #[test]
+    fn a_choice_has_the_verdict_of_the_chosen_or_of_the_closest_plan() {
+        assert_eq!(
+            (Fit::of_choice(Some(0.95), [0.99]), Fit::of_choice(Some(0.05), [])),
+            (Fit::Fits, Fit::AtRisk)
+        );
+        // Rejected although it usually counts as fitting: more was required.
+        assert_eq!(
+            (Fit::of_choice(None, [0.05, 0.95]), Fit::of_choice(None, [0.05, 0.5])),
+            (Fit::AtRisk, Fit::AtRisk)
+        );
+        assert_eq!(
+            (Fit::of_choice(None, [0.05]), Fit::of_choice(None, [])),
+            (Fit::DoesNotFit, Fit::DoesNotFit)
+        );
+    }
+
+    #[test]
+    fn a_chance_has_one_notation_and_never_the_figure_of_a_limit_that_it_misses() {
+        let known =
+            [(0.502, "50%"), (0.29, "29%"), (0.989_83, "98%"), (0.997_9, "over 99%"), (1.0, "over 99%")];
+        for (probability, words) in known {
+            assert_eq!(chance(probability), words);
+        }
+        assert_eq!((chance(SURE_TO_FIT).as_str(), chance(SURE_TO_FIT - 1e-6).as_str()), ("90%", "89%"));
+        assert_eq!((chance(0.0).as_str(), chance(0.01).as_str()), ("under 1%", "1%"));
+        assert_eq!((Fit::required(0.95, 0.99), Fit::required(0.2, 0.1)), (Fit::AtRisk, Fit::Fits));
     }
 
     #[test]

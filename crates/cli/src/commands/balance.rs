@@ -11,7 +11,7 @@ use railwright_answers::{Refused, balance};
 use railwright_tuner::balance::Options;
 use report::Balance;
 
-/// Solves the division. The outcome is `No` if no division fits.
+/// Solves the division. The outcome is the fit of the best division.
 pub(crate) fn run(arguments: &BalanceArguments, printer: &Printer) -> Result<Outcome, Failure> {
     let resolved = run::resolve_spread(&arguments.run)?;
     let options = Options { probability: arguments.fit_probability, recompute: arguments.with_recompute };
@@ -22,5 +22,5 @@ pub(crate) fn run(arguments: &BalanceArguments, printer: &Printer) -> Result<Out
     let report = Balance { solved, with_recompute: options.recompute };
     printer.answer(&report, &arguments.output)?;
     save(arguments.save.as_deref(), &report.solved, printer)?;
-    Ok(if report.solved.plan.is_some() { Outcome::Yes } else { Outcome::No })
+    Ok(report.solved.fit().into())
 }

@@ -13,7 +13,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::Document;
 use crate::printer::{self, Answer, Printer, Terminal};
 use crate::run;
-use railwright_answers::OpenFeature;
+use railwright_answers::{OpenFeature, search_command};
 use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Comparison, Measured};
 use railwright_spec::problem::Problem;
@@ -30,6 +30,8 @@ pub(crate) struct Estimated {
     pub(crate) open_features: Vec<OpenFeature>,
     /// Requested explanations, instead of a report.
     why: Option<Vec<why::Item>>,
+    /// The command that searches layouts of this run.
+    search: String,
     /// Measurements of the log, with predictions.
     pub(crate) measured: Option<(Measured, Vec<Comparison>)>,
 }
@@ -58,6 +60,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
+    let search = search_command(&resolved.spec, &resolved.run);
     let mut answer = railwright_answers::estimate(resolved, &arguments.pricing)?;
     if arguments.run.run.is_none() {
         for warning in &mut answer.estimate.warnings {
@@ -70,7 +73,8 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     let measured = launch.and_then(|launch| launch.measured);
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
-    let estimated = Estimated { estimate, chosen, software_is_inferred, open_features, why, measured };
+    let estimated =
+        Estimated { estimate, chosen, software_is_inferred, open_features, why, search, measured };
     if let Some(file) = &arguments.svg {
         printer.data(&picture::breakdown(&estimated.estimate), Some(file))?;
         if file == "-" && !printer.takes_values() {

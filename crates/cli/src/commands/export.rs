@@ -6,8 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
-use railwright_answers::{difference_as_written, fit_words, memory_report};
-use railwright_calculator::memory::Fit;
+use railwright_answers::difference_as_written;
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
@@ -49,11 +48,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     if let Some(message) = difference_as_written(&written, &run, &spec, &input::Disk) {
         printer.warnings(&[Warning::new("launch-not-expressed", message)]);
     }
-    let memory = memory_report(&run)?;
-    if memory.fit != Fit::Fits {
-        let words = format!("{}{}", fit_words(memory.fit), stage_memory::reason(&memory));
-        printer.warnings(&[Warning::new("memory-does-not-fit", words)]);
-    }
+    let fit = stage_memory::warn(&run, printer)?;
     if arguments.json {
         let fields = ExportFields {
             to: writer.name(),
@@ -63,10 +58,10 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         };
         let text = written.files.first().map_or("", |file| file.text.as_str());
         printer.fields("export", &fields, text, arguments.output.as_deref())?;
-        return Ok(memory.fit.into());
+        return Ok(fit.into());
     }
     files(&written, arguments.output.as_deref(), printer)?;
-    Ok(memory.fit.into())
+    Ok(fit.into())
 }
 
 #[derive(Serialize)]

@@ -80,7 +80,10 @@ impl Answer for Memory {
         document.spans(vec![verdict(report.fit), stage_memory::reason(report).into()]);
         document.spans(vec![Cell::new(self.answer.title.as_str(), Tone::Strong)]);
         document.chosen(&self.answer.chosen);
-        document.heading_with("memory", "of one rank at the peak of its stage, in GiB");
+        document.heading_with(
+            "memory",
+            "of one rank at the peak of its stage, in GiB; activations with the working set",
+        );
         let rows = report.stages.iter().map(|stage| Row {
             stage: stage.stage,
             kinds: kinds(&stage.items),

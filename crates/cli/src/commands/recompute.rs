@@ -15,7 +15,7 @@ use railwright_spec::run::{Field, Value};
 use railwright_tuner::recompute::Options;
 use report::Recompute;
 
-/// Solves the recompute policy. The outcome is `No` if nothing fits.
+/// Solves the recompute policy. The outcome is the fit of the best policy.
 pub(crate) fn run(arguments: &RecomputeArguments, printer: &Printer) -> Result<Outcome, Failure> {
     let resolved = run::resolve(&arguments.run)?;
     let modules: Result<_, Problem> = arguments
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RecomputeArguments, printer: &Printer) -> Result<O
     let report = Recompute { solved, uniform: options.uniform };
     printer.answer(&report, &arguments.output)?;
     save(arguments.save.as_deref(), &report.solved, printer)?;
-    Ok(if report.solved.plan.is_some() { Outcome::Yes } else { Outcome::No })
+    Ok(report.solved.fit().into())
 }
 
 /// Writes the run with the plan that was found, if there is one and a file is named.

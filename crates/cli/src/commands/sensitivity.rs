@@ -1,6 +1,7 @@
 //! `sensitivity`: effect of hardware and software parameters on the step time.
 
 use super::network::simulate::on_topology;
+use super::stage_memory;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
@@ -30,8 +31,8 @@ pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Ou
         Arc::new(network)
     });
     let answer = sensitivity_on(&run, network)?;
-    let fit = answer.capacity.fit;
     printer.warnings(&warnings);
+    let fit = stage_memory::warn(&run, printer)?;
     printer.answer(&Ranking { answer, chosen }, &arguments.output)?;
     Ok(fit.into())
 }
@@ -59,7 +60,8 @@ impl Answer for Ranking {
         let mut document = Document::default();
         if let Some((figure, gain)) = self.gains().first() {
             document.verdict(format!(
-                "largest effect: {}; improving it by {} shortens the step by {}",
+                "{}largest effect: {}; improving it by {} shortens the step by {}",
+                self.answer.capacity.fit.caveat(),
                 figure.title,
                 human::percent(self.answer.swing),
                 human::percent(*gain)
@@ -200,7 +202,7 @@ impl Ranking {
         let Sensitivity { capacity, .. } = &self.answer;
         let memory = if capacity.least <= capacity.device {
             format!(
-                "memory: {} of {}; capacity has no effect down to {} (50% likely to fit)",
+                "memory: {} of {}; capacity has no effect down to {}, the need after the allocator releases unused memory (50% likely to fit)",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 human::bytes(capacity.least)

@@ -1,11 +1,13 @@
 //! The table of memory by stage that `estimate` and `memory` share.
 
 use crate::printer::document::{Cell, Column, Table, Tone};
-use crate::printer::words;
-use railwright_answers::fit_words;
-use railwright_calculator::memory::{Fit, Kind, MemoryReport, Moment};
+use crate::printer::{Printer, words};
+use railwright_answers::memory_report;
+use railwright_calculator::memory::{Fit, Kind, MemoryReport, Moment, chance};
 use railwright_spec::human;
+use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Bytes;
+use railwright_spec::run::Run;
 
 /// Columns, with the kinds of memory that each sums up.
 const KINDS: [(&str, &[Kind]); 6] = [
@@ -31,27 +33,22 @@ pub(super) fn table(device_memory: Bytes, rows: impl Iterator<Item = Row>) -> Ta
     let sum = |row: &Row, kinds: &[Kind]| -> Bytes {
         row.kinds.iter().filter(|k| kinds.contains(&k.0)).map(|k| k.1).sum()
     };
-    // The largest parts explain the peak, so the smallest are hidden first.
-    let mut by_size: Vec<(usize, f64)> = KINDS
-        .iter()
-        .enumerate()
-        .map(|(at, (_, kinds))| (at, rows.iter().map(|row| sum(row, kinds).get()).fold(0.0, f64::max)))
-        .collect();
-    by_size.sort_by(|a, b| b.1.total_cmp(&a.1));
+    // A row must sum to its peak, so its parts are hidden last: the smallest first, except those that no stage has.
+    let most = |kinds| rows.iter().map(|row| sum(row, kinds).get()).fold(0.0, f64::max);
+    let sizes = KINDS.map(|(_, kinds)| most(kinds));
     let mut columns = vec![Column::numbers("stage")];
-    for (position, (name, _)) in KINDS.iter().enumerate() {
-        let place = by_size.iter().position(|(at, _)| *at == position).unwrap_or(0) as u8;
-        // 2 is the free memory.
-        columns.push(Column::numbers(name).expendable(if place == 0 { 1 } else { place + 2 }));
-    }
+    columns.extend(KINDS.iter().zip(sizes).map(|((name, _), size)| {
+        let larger = sizes.iter().filter(|other| **other > size).count() as u8;
+        Column::numbers(name).expendable(if size > 0.0 { larger + 1 } else { 10 })
+    }));
     columns.push(Column::numbers("peak"));
-    columns.push(Column::numbers("free").expendable(2));
-    columns.push(Column::words("when").expendable(8));
+    columns.push(Column::numbers("free").expendable(8));
+    columns.push(Column::words("when").expendable(9));
     let rows = rows.iter().map(|row| {
         let free = device_memory - row.device;
         let mut cells = vec![Cell::number(row.stage.to_string(), row.stage as f64)];
         cells.extend(KINDS.iter().map(|(_, kinds)| gib(sum(row, kinds))));
-        cells.push(gib(row.device).toned(Tone::Strong));
+        cells.push(gib(row.device).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Strong }));
         cells.push(gib(free).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Plain }));
         cells.push(words(row.moment).into());
         cells
@@ -66,25 +63,38 @@ fn gib(bytes: Bytes) -> Cell {
     Cell::number(text, bytes.get() + 0.0)
 }
 
-/// A probability within its resolution: 99.5% and certainty are indistinguishable.
-pub(super) fn probability(p: f64) -> String {
-    if p > 0.995 {
-        "over 99%".to_owned()
-    } else if p < 0.005 {
-        "under 1%".to_owned()
-    } else {
-        format!("{:.0}%", p * 100.0)
+fn tone(fit: Fit) -> Tone {
+    match fit {
+        Fit::DoesNotFit => Tone::Bad,
+        Fit::AtRisk => Tone::Doubtful,
+        Fit::Fits => Tone::Good,
     }
 }
 
 /// Description of the fit as a cell.
 pub(super) fn verdict(fit: Fit) -> Cell {
-    let tone = match fit {
-        Fit::DoesNotFit => Tone::Bad,
-        Fit::AtRisk => Tone::Doubtful,
-        Fit::Fits => Tone::Good,
+    Cell::new(fit.words(), tone(fit))
+}
+
+/// Cell of a column `fits`: `98%`, `at risk, 57%` or `no, under 1%`.
+pub(super) fn fits(probability: f64, required: f64) -> Cell {
+    let (fit, likely) = (Fit::required(probability, required), chance(probability));
+    let text = match fit {
+        Fit::Fits => likely,
+        Fit::AtRisk => format!("{}, {likely}", fit.words()),
+        Fit::DoesNotFit => format!("no, {likely}"),
     };
-    Cell::new(fit_words(fit), tone)
+    Cell::number(text, probability).toned(tone(fit))
+}
+
+/// Warns of a run that is not sure to fit. For commands with other figures of the run than its memory.
+pub(super) fn warn(run: &Run, printer: &Printer) -> Result<Fit, Problem> {
+    let memory = memory_report(run)?;
+    if memory.fit != Fit::Fits {
+        let words = format!("{}{}", memory.fit.words(), reason(&memory));
+        printer.warnings(&[Warning::new("memory-does-not-fit", words)]);
+    }
+    Ok(memory.fit)
 }
 
 /// Figures behind the verdict of a run.
@@ -94,6 +104,6 @@ pub(super) fn reason(report: &MemoryReport) -> String {
         human::bytes(report.device_memory - report.margin),
         human::bytes(report.device_memory),
         report.worst,
-        probability(report.probability_of_fitting)
+        chance(report.probability_of_fitting)
     )
 }

@@ -1,5 +1,6 @@
 //! `timeline`: one step as a trace for ui.perfetto.dev, or as a diagram.
 
+use super::stage_memory;
 use crate::args;
 use crate::args::timeline::Format;
 use crate::exit::{Failure, Outcome};
@@ -68,6 +69,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         }
     };
     printer.warnings(&warnings);
+    stage_memory::warn(&run, printer)?;
     printer.data(&text, path)?;
     if path.is_some() {
         printer.chosen(&chosen);

@@ -362,8 +362,8 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
         (false, _) => Outcome::Interrupted,
         // The current layout fits and flags fix it: nothing is wrong.
         (true, true) if !answer.pinned.is_empty() && !answer.is_at_risk() => Outcome::Yes,
-        (true, true) => Outcome::No,
-        (true, false) => Outcome::Yes,
+        (true, true) if !answer.is_at_risk() => Outcome::No,
+        (true, _) => answer.fit().into(),
     };
     let writes_file = arguments.diff || arguments.in_place || arguments.output.is_some();
     if !arguments.diff {

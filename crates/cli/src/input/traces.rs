@@ -301,19 +301,22 @@ fn unknown(label: &str) -> Problem {
     ))
 }
 
-/// The kind of a file that describes a run, by its start.
+/// The kind of a file that describes a run or a network, by its start.
 fn description(head: &[u8]) -> Option<&'static str> {
     // The last character may be cut.
     let text = head.utf8_chunks().next()?.valid();
     let format = railwright_launch::detect(text).first()?.format;
-    let describes = !matches!(format, Format::Trace | Format::NcclTests | Format::Topology);
+    let describes = !matches!(format, Format::Trace | Format::Topology);
     describes.then(|| format.title())
 }
 
 fn misplaced(label: &str, kind: &str) -> Problem {
-    Problem::new(format!("expected a trace or a log, found {kind}"))
-        .in_file(label)
-        .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
+    let hint = if kind == Format::NcclTests.title() {
+        "pass it to `railwright calibrate` with `--nccl-tests`"
+    } else {
+        "pass traces or logs of a run; `railwright estimate` predicts from a description of the run"
+    };
+    Problem::new(format!("expected a trace or a log, found {kind}")).in_file(label).hint(hint)
 }
 
 /// Reads one file's stream; nothing if no reader recognizes it.

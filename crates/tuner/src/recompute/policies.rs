@@ -4,6 +4,7 @@
 
 use railwright_spec::model::{FeedForward, Layer, Mixer, Model};
 use railwright_spec::plan::{Recompute, RecomputeModule};
+use railwright_spec::software;
 use std::collections::BTreeSet;
 
 /// Tests whether a kind of layer has a module.
@@ -23,8 +24,17 @@ pub fn by_operators(software: &str) -> bool {
     !software.starts_with("megatron")
 }
 
-/// Modules that some layer of the model has and the software can recompute.
+/// Modules that some layer of the model has and the software generation recomputes, as in a search.
 pub fn modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
+    let known = named_modules(model, software);
+    match software::by_id(software) {
+        Ok(it) => known.into_iter().filter(|&module| it.offers.recomputes(module, model)).collect(),
+        Err(_) => known,
+    }
+}
+
+/// Modules that some layer of the model has, by the kind of the software's policies: also those that this generation lacks.
+pub fn named_modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     [CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators]
         .into_iter()
@@ -98,7 +108,7 @@ mod tests {
     fn every_sensible_set_stands_once() {
         let dense = by_name("llama-3-8b").expect("known");
         // With or without core attention, with or without norms, and of the MLP nothing, the activation, or all: 12 sets; and whole layers.
-        let list = policies(&dense, &modules(&dense, "megatron-core-2025"));
+        let list = policies(&dense, &named_modules(&dense, "megatron-core-2025"));
         assert_eq!(list.len(), 13);
         assert_eq!(
             (list.first(), list.last()),
@@ -107,9 +117,12 @@ mod tests {
         let mixture = by_name("deepseek-v3").expect("known");
         let list = policies(&mixture, &modules(&mixture, "megatron-core-2025"));
         assert_eq!(list.len(), 25);
-        assert_eq!(policies(&dense, &modules(&dense, "torchtitan-2025")).len(), 14);
+        assert_eq!(policies(&dense, &named_modules(&dense, "torchtitan-2025")).len(), 14);
         let both: Vec<String> = list.iter().map(Recompute::short).collect();
         assert!(both.contains(&"mlp+moe".to_owned()));
+        // Megatron recomputes the activation of experts alone, its generation of 2024 no module but core attention, and torchtitan operators.
+        let offered = |software| modules(&dense, software).len();
+        assert_eq!(["megatron-core-2025", "megatron-core-2024", "torchtitan-2025"].map(offered), [3, 1, 1]);
         let only = policies(&dense, &BTreeSet::from([RecomputeModule::Mlp]));
         assert_eq!(only.iter().map(Recompute::short).collect::<Vec<_>>(), ["none", "mlp", "full"]);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use railwright_spec::plan::{PlanSpec, Schedule, Sharding, validate};
+use railwright_spec::plan::{PlanSpec, Schedule, Sharding, is_offered, validate};
 use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
 
@@ -304,4 +304,36 @@ fn a_run_that_offloads_and_fits_is_an_answer() {
         }
     }
     assert!(only_offloaded > 0);
+}
+
+/// The choice keeps to what the generation recomputes, as a search does; named modules are the user's.
+#[test]
+fn a_choice_needs_nothing_that_the_software_lacks() {
+    let model = model::by_name("llama-3.1-405b").expect("known");
+    let cluster = cluster::by_name("dgx-h100", 16_384).expect("a preset");
+    let of = |software: &str, modules: Option<BTreeSet<RecomputeModule>>| {
+        let spec = PlanSpec {
+            software: Some(software.into()),
+            tensor_parallel: Some(8),
+            pipeline_parallel: Some(16),
+            virtual_stages: Some(8),
+            uneven_stages: Some(true),
+            global_batch: Some(2048),
+            sequence_length: Some(8192),
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("possible");
+        solve(&model, &cluster, &plan, &Options { modules, ..Options::default() }).expect("solved")
+    };
+    for software in ["megatron-core-2024", "megatron-core-2025"] {
+        let answer = of(software, None);
+        for variant in [&answer.best, &answer.uniform, &answer.uniform_any].into_iter().flatten() {
+            assert!(is_offered(&model, &variant.plan), "{software}: {}", variant.what);
+        }
+    }
+    let has_norm = |modules| {
+        let answer = of("megatron-core-2024", modules);
+        answer.layers.iter().flat_map(|layer| &layer.rows).any(|row| row.policy.contains("norm"))
+    };
+    assert!(has_norm(Some([RecomputeModule::Norm].into())) && !has_norm(None));
 }

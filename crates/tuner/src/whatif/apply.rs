@@ -116,8 +116,11 @@ fn pinned(baseline: &Baseline<'_>) -> RunSpec {
         specified.uneven_stages = Some(true);
     }
     if defaults::is_open(specified) {
-        // The layout was a default, and so was its recompute.
+        // The layout was a default.
         specified.virtual_stages = Some(plan.virtual_stages);
+    }
+    if specified.stage_recompute.is_none() {
+        // The default of a plan depends on its memory, so it would hide the effect of a change of the memory.
         specified.recompute = Some(plan.recompute.clone());
     }
     specified.tensor_parallel = Some(plan.tensor_parallel);
@@ -146,6 +149,9 @@ fn make_room(spec: &mut RunSpec, baseline: &Baseline<'_>, change: &Change) {
     let later: Vec<&str> = later.iter().map(String::as_str).collect();
     let sets = |path: &str| later.contains(&path);
     spec.give_way(&later);
+    if sets("plan.stage_recompute") {
+        spec.plan.recompute = None;
+    }
     if sets("plan.data_parallel") && !sets("cluster.devices") {
         // More replicas are more devices; see `apply`.
         spec.cluster.devices = None;

@@ -41,8 +41,6 @@ const DENSE: &[&str] = &[
     "model.name=llama-3.1-405b",
     "cluster.preset=dgx-h100",
     "cluster.devices=16384",
-    // Unspecified, it would be what each changed plan needs to fit.
-    "plan.recompute=none",
     "plan.tensor_parallel=8",
     "plan.pipeline_parallel=16",
     "plan.uneven_stages=true",
@@ -65,6 +63,20 @@ fn what_if(settings: &[&str], changes: &[&str]) -> WhatIf {
     let (spec, run) = run(settings);
     let changes: Vec<Change> = changes.iter().map(|text| Change::parse(text).expect(text)).collect();
     rehearse(&Baseline { spec: &spec, run: &run, read: &no_file, network: None }, &changes).expect("priced")
+}
+
+/// The layout does not fit with less memory: that is the effect of the change, not another recompute.
+#[test]
+fn a_default_recompute_stays_unless_the_change_sets_it() {
+    let of = |change: &str| {
+        let answer = what_if(DENSE, &[change]);
+        let whole = answer.whole().expect("one");
+        let moved: Vec<&str> = whole.moved.iter().map(|moved| moved.key.as_str()).collect();
+        (moved.join(" "), whole.possible().expect("possible").after.fit)
+    };
+    let (moved, fit) = of("hbm_gib=60");
+    assert!(!moved.contains("recompute") && fit == Fit::DoesNotFit, "{moved}");
+    assert_eq!(of("recompute=full").1, Fit::Fits);
 }
 
 fn share(settings: &[&str], change: &str) -> f64 {

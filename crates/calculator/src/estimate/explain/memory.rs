@@ -4,7 +4,7 @@ use super::super::Estimate;
 use super::explanation::{Explanation, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::stage_parameters;
-use crate::memory::{Kind, SoftwareCatalogue};
+use crate::memory::{Kind, SoftwareCatalogue, chance};
 use crate::partition::padded_vocabulary;
 use crate::stage;
 
@@ -152,10 +152,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
             ],
             "measured / predicted is log-normal",
         );
-        // The tail of the error distribution is less precise than this.
-        if memory.probability_of_fitting > 0.99 {
-            "over 99%".clone_into(&mut fits.text);
-        }
+        fits.text = chance(memory.probability_of_fitting);
         list.push(fits);
     }
     list

@@ -1,10 +1,11 @@
 //! The report of `balance`.
 
 use crate::commands::recompute::{choices, framework_flags};
-use crate::commands::stage_memory::probability;
+use crate::commands::stage_memory::fits;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_answers::Balanced;
+use railwright_calculator::memory::unless_it_fits;
 use railwright_spec::human;
 use railwright_tuner::balance::{Division, StageRow};
 
@@ -55,7 +56,7 @@ impl Balance {
                 "pass --with-recompute to choose recompute as well"
             };
             document.spans(vec![
-                Cell::new("no layer assignment fits", Tone::Bad),
+                Cell::new(format!("no layer assignment {}", self.solved.fit().none()), Tone::Bad),
                 format!(
                     ": currently, the fullest stage uses {} of {} (limit for {} fit probability: {}); {hint}",
                     human::bytes(answer.before.memory),
@@ -81,7 +82,7 @@ impl Balance {
                 more if gain < 0.0 => format!("{more} longer"),
                 less => format!("{less} shorter"),
             };
-            let fits = if answer.before.fits { "" } else { ", which does not fit" };
+            let fits = unless_it_fits(answer.before.probability_of_fitting, answer.probability);
             let faster = format!("{compared} than before ({before}{fits})");
             (format!("step {}", human::seconds(best.step_time)), format!(": {faster}; {optimal}"))
         };
@@ -100,7 +101,6 @@ impl Balance {
             ),
         );
         let row = |(name, division): (&str, &Division)| {
-            let fits = if division.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) };
             vec![
                 Cell::from(name),
                 Cell::from(human::counts(&division.layers)),
@@ -108,8 +108,7 @@ impl Balance {
                 Cell::percent(division.idle),
                 Cell::percent(division.imbalance),
                 Cell::number(format!("{:.1}", division.memory.gib()), division.memory.get()),
-                probability(division.probability_of_fitting).into(),
-                fits,
+                fits(division.probability_of_fitting, answer.probability),
             ]
         };
         let rows = [Some(("before", &answer.before)), answer.best.as_ref().map(|best| ("best", best))];
@@ -121,7 +120,6 @@ impl Balance {
                 Column::numbers("mean idle").expendable(1),
                 Column::numbers("slowest vs. mean"),
                 Column::numbers("memory, GiB"),
-                Column::numbers("probability").expendable(2),
                 Column::words("fits"),
             ],
             rows: rows.into_iter().flatten().map(row).collect(),

@@ -60,7 +60,11 @@ pub(super) fn resolve(arguments: &args::Estimate, printer: &Printer) -> Result<O
         save: None,
         output: output.clone(),
     };
-    search::run(&question, printer).map(Opened::Answered)
+    // The verdict is that of the run, as with `--json` and for every other command.
+    search::run(&question, printer).map(|outcome| match outcome {
+        Outcome::AtRisk => Opened::Answered(Outcome::No),
+        other => Opened::Answered(other),
+    })
 }
 
 fn open(run: &RunArguments) -> OpenRun {

@@ -4,11 +4,11 @@ mod foundation;
 mod stages;
 
 use super::{Estimated, measured, why};
-use crate::commands::stage_memory::{probability, verdict};
+use crate::commands::stage_memory::verdict;
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::OpenFeature;
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
-use railwright_calculator::memory::Fit;
+use railwright_calculator::memory::{Fit, chance};
 use railwright_calculator::model_flop::Convention;
 use railwright_spec::human;
 use railwright_spec::plan::Recompute;
@@ -42,14 +42,11 @@ pub(super) fn document(estimated: &Estimated) -> Document {
         document.blocks.push(Block::Bullets(bullets.collect()));
     }
     foundation::provenance(&mut document, estimate);
+    let (search, worst) = (&estimated.search, estimate.memory.worst);
     document.next_step(if estimate.memory.fit == Fit::Fits {
-        "`railwright search` finds faster layouts; `railwright sensitivity` ranks parameters by effect"
-            .to_owned()
+        format!("{search} finds faster layouts; `railwright sensitivity` ranks parameters by effect")
     } else {
-        format!(
-            "`railwright memory` breaks down stage {}; `railwright search` looks for layouts that fit",
-            estimate.memory.worst
-        )
+        format!("`railwright memory` breaks down stage {worst}; {search} looks for layouts that fit")
     });
     document
 }
@@ -127,7 +124,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
                 "  {} of {}{stage}, {room}; {} likely to fit",
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory),
-                probability(memory.probability_of_fitting)
+                chance(memory.probability_of_fitting)
             )
             .into(),
         ],
@@ -218,6 +215,10 @@ fn time(document: &mut Document, estimate: &Estimate) {
     document.heading_with("step breakdown", remark);
     let mut bars = Vec::new();
     collect(&estimate.time, 0, &mut bars);
+    let mut recompute = Vec::new();
+    collect(&estimate.time.recompute(), 2, &mut recompute);
+    let compute = bars.iter().position(|bar| bar.label == "compute").map_or(0, |at| at + 1);
+    bars.splice(compute..compute, recompute);
     document.blocks.push(Block::Bars(bars));
 }
 

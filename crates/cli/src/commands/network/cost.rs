@@ -5,6 +5,7 @@ mod lines;
 
 use super::{design, gigabits, on_run, placed, prices, switch_ports};
 use crate::args::network::Cost;
+use crate::commands::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, delimited};
@@ -34,6 +35,7 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failure> {
     let prices = prices(&arguments.prices)?;
     let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {

@@ -6,6 +6,7 @@
 use super::on_network;
 use super::simulate::{Wired, in_words, wired};
 use crate::args::export_network::{Export, Simulator};
+use crate::commands::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
@@ -93,6 +94,7 @@ fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {
     input::write(&format!("{folder}/{SYSTEM}"), &exported::system(design))?;
     input::write(&format!("{folder}/{GROUPS}"), &exported::comm_groups(&traced.groups()))?;
     printer.warnings(&warnings);
+    stage_memory::warn(&run, printer)?;
     if !chosen.is_empty() {
         printer.note(&format!("defaults: {}", chosen.join(", ")));
     }

@@ -5,6 +5,7 @@ mod report;
 
 use super::{design, on_network, on_run, placed};
 use crate::args::network::Failures;
+use crate::commands::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
@@ -59,6 +60,7 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         return Err(Problem::new(message).in_file("--samples").into());
     }
     let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
     let named = arguments.designs.iter().chain(&arguments.listed).map(|word| word.trim());
     let mut words: Vec<Option<&str>> = named.map(Some).collect();
     if words.is_empty() {

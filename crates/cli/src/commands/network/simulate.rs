@@ -8,11 +8,13 @@ use super::{on_fabric, on_network, on_run};
 use crate::args::placement::OnHosts;
 use crate::args::simulate::{Pricing, Simulate};
 use crate::args::traffic::OnNetwork;
+use crate::commands::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_answers::Machines;
 use railwright_calculator::costing::Machine;
+use railwright_calculator::memory::Fit;
 use railwright_network::placement::{Allocation, written_hosts};
 use railwright_network::simulate::{Part, Wiring};
 use railwright_network::topology::{DesignSpec, Kind};
@@ -35,6 +37,7 @@ use std::path::Path;
 pub(crate) struct Simulated {
     title: String,
     chosen: Vec<String>,
+    fit: Fit,
     simulation: Simulation,
     /// True on a fabric from a file.
     is_on_file: bool,
@@ -184,7 +187,8 @@ fn shown(
         printer.data(&text, Some(path))?;
     }
     let is_on_file = arguments.fabric.fabric.is_some();
-    printer.answer(&Simulated { title, chosen, simulation, is_on_file }, &arguments.output)?;
+    let fit = stage_memory::warn(run, printer)?;
+    printer.answer(&Simulated { title, chosen, fit, simulation, is_on_file }, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 

@@ -6,9 +6,11 @@ mod report;
 use super::on_hosts::{self, Hosts};
 use super::on_network;
 use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
+use crate::commands::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
+use railwright_calculator::memory::Fit;
 use railwright_network::placement::{Allocation, ByLevel, Survey, Tree, survey};
 use railwright_network::topology::{Design, Detail, Graph, Kind, Topology};
 use railwright_network::traffic::{
@@ -25,6 +27,7 @@ use serde::Serialize;
 pub(crate) struct Sums {
     title: String,
     chosen: Vec<String>,
+    fit: Fit,
     summary: Summary,
     design: Option<Design>,
     placement: Option<Placement>,
@@ -136,6 +139,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
             .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?,
     };
     printer.warnings(&warnings);
+    let fit = stage_memory::warn(&run, printer)?;
     let title = format!(
         "{} on {} x {}, {}",
         run::describe(&run.model),
@@ -145,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     );
     let name = format!("{} on {} ranks", run.model.name, human::whole(ranks));
     files::write(arguments, &name, &matrix, printer)?;
-    printer.answer(&Sums { title, chosen, summary, design, placement, view }, &arguments.output)?;
+    printer.answer(&Sums { title, chosen, fit, summary, design, placement, view }, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 

@@ -1,9 +1,10 @@
 //! The report of `recompute`.
 
-use crate::commands::stage_memory::probability;
+use crate::commands::stage_memory::fits;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
-use railwright_answers::Recomputed;
+use railwright_answers::{Recomputed, search_command};
+use railwright_calculator::memory::unless_it_fits;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
@@ -38,7 +39,12 @@ impl Answer for Recompute {
         self.memory(&mut document);
         self.stages(&mut document);
         framework_flags(&mut document, &self.solved.flags);
-        document.next_step("`railwright search` compares this layout with others");
+        if let Some(flags) = self.solved.uniform_flags() {
+            document.heading(format!("best uniform policy for {}", flags.framework));
+            document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+        }
+        let search = search_command(&self.solved.spec, &self.solved.run);
+        document.next_step(format!("{search} compares this layout with others"));
         document
     }
 
@@ -58,7 +64,7 @@ impl Recompute {
         let recompute::Answer { best, full, none, limit, device_memory, .. } = &self.solved.answer;
         let Some(best) = best else {
             document.spans(vec![
-                Cell::new("nothing fits", Tone::Bad),
+                Cell::new(format!("nothing {}", self.solved.fit().none()), Tone::Bad),
                 format!(
                     ": with full recompute, the fullest stage uses {} of {}; limit for {} fit probability: {}",
                     human::bytes(full.memory),
@@ -87,7 +93,7 @@ impl Recompute {
         // As a change of the step time, as in every report; the solver returns the gain of speed.
         let gain = self.solved.answer.gain_over_full.map_or(0.0, |gain| gain / (1.0 + gain));
         let lost = match best.step_time / none.step_time - 1.0 {
-            lost if lost < 5e-4 => String::new(),
+            lost if lost < 5e-4 => ", as long as without recompute".to_owned(),
             lost => format!(", {} longer than without recompute", human::percent(lost)),
         };
         document.spans(vec![
@@ -95,7 +101,7 @@ impl Recompute {
             format!(
                 ": {} shorter than with full recompute{lost}{}{}",
                 human::percent(gain),
-                if none.fits { "" } else { ", which does not fit" },
+                unless_it_fits(none.probability_of_fitting, self.solved.answer.probability),
                 if best.what == "none" { "; no recompute needed".to_owned() } else { optimal }
             )
             .into(),
@@ -105,7 +111,7 @@ impl Recompute {
     /// Describes the scope of the best choice if every stage must use the same one, and the faster choice without the limits of launch
     /// flags.
     fn best_of_flags(&self) -> String {
-        let framework = railwright_tuner::recompute::framework_name(&self.solved.answer.none.plan.software);
+        let framework = recompute::framework_name(&self.solved.answer.none.plan.software);
         let claim = format!(", the fastest choice for all stages that {framework} flags can express");
         let (any, best) = (&self.solved.answer.uniform_any, &self.solved.answer.best);
         match any.as_ref().zip(best.as_ref()).filter(|(any, best)| any.step_time < best.step_time) {
@@ -141,15 +147,13 @@ impl Recompute {
             answer.best.as_ref().map(|v| ("best per stage", v)),
         ];
         let row = |(name, v): (&str, &Variant)| {
-            let fits = if v.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) };
             vec![
                 Cell::from(name),
                 Cell::from(v.what.as_str()),
                 Cell::seconds(v.step_time),
                 Cell::percent(v.step_time / answer.full.step_time - 1.0),
                 gib(v.memory),
-                probability(v.probability_of_fitting).into(),
-                fits,
+                fits(v.probability_of_fitting, answer.probability),
             ]
         };
         document.table(Table {
@@ -159,7 +163,6 @@ impl Recompute {
                 Column::numbers("step"),
                 Column::numbers("step vs. full").expendable(1),
                 Column::numbers("memory, GiB"),
-                Column::numbers("probability").expendable(2),
                 Column::words("fits"),
             ],
             rows: rows.into_iter().flatten().map(row).collect(),

@@ -4,12 +4,14 @@ mod fields;
 mod map;
 
 use super::Answered;
+use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
 use railwright_answers::Missed;
 use railwright_answers::Searched;
 use railwright_answers::{Nothing, Remedied, Shown, WhyNotAnswer};
 use railwright_calculator::estimate::Interval;
+use railwright_calculator::memory::chance;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
@@ -75,6 +77,8 @@ impl Answer for Answered {
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
             self.measure_next(&mut document);
             document.next_step(self.export_hint());
+        } else if self.nothing.as_ref().is_some_and(|nothing| !nothing.remedies.is_empty()) {
+            document.next_step("repeat the command with one of the changes that make it fit");
         }
         document
     }
@@ -130,7 +134,8 @@ impl Answered {
         let searched = format!("a space of {}", counted_as(counters.enumerated, "layout", "layouts"));
         let fitting = format!("with a fit probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
-            let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };
+            let none = format!("nothing {}", self.fit().none());
+            let verdict = if self.is_complete { none.as_str() } else { "nothing found yet" };
             document.spans(vec![
                 Cell::new(verdict, Tone::Bad),
                 format!(": of {searched}, none {fitting}").into(),
@@ -182,7 +187,11 @@ impl Answered {
             let odd = objections(&fastest.ranked);
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
-                format!("layout with the shortest predicted time ({why}): {}", fastest.short_layout),
+                format!(
+                    "layout with the shortest predicted time, {} ({why}): {}",
+                    human::seconds(fastest.ranked.candidate.step_time),
+                    fastest.short_layout
+                ),
                 Tone::Faint,
             ));
         }
@@ -231,7 +240,7 @@ impl Answered {
         columns.extend([
             Column::numbers("MFU").expendable(4),
             Column::numbers("memory").expendable(3),
-            Column::numbers("fits"),
+            Column::words("fits"),
             Column::numbers("$/T tokens").expendable(5),
             Column::words(match self.objective {
                 Objective::Time if self.is_by_family => "against fastest",
@@ -283,7 +292,7 @@ impl Answered {
         cells.extend([
             ranked.mfu.map_or_else(Cell::default, Cell::percent),
             Cell::number(human::bytes(candidate.memory.device), candidate.memory.device.get()),
-            Cell::number(probability(candidate.probability_of_fitting), candidate.probability_of_fitting),
+            stage_memory::fits(candidate.probability_of_fitting, self.fit_probability),
             price.map_or_else(Cell::default, Cell::dollars),
             self.against(ranked),
             Cell::new(shown.short_layout.as_str(), if ranked.rank == 1 { Tone::Strong } else { Tone::Plain }),
@@ -424,11 +433,6 @@ fn between(interval: &Interval) -> String {
     format!("{} .. {}", human::seconds(interval.low), human::seconds(interval.high))
 }
 
-/// Rounding must not suggest certainty.
-fn probability(p: f64) -> String {
-    if p > 0.994_5 { ">99%".to_owned() } else { format!("{:.0}%", p * 100.0) }
-}
-
 fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document) {
     if !nothing.misses.is_empty() {
         document.heading("closest to fitting");
@@ -442,7 +446,7 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
             ]
         });
         let columns = vec![
-            Column::numbers(&format!("needs for {}", probability(fit_probability))),
+            Column::numbers(&format!("needs for {}", chance(fit_probability))),
             Column::numbers("device has"),
             Column::numbers("lacks"),
             Column::numbers("on stage"),
@@ -515,7 +519,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
                 ": stage {} needs {} to fit with {} probability, a device has {}: {} short",
                 large.stage,
                 human::bytes(needs(miss)),
-                probability(fit_probability),
+                chance(fit_probability),
                 human::bytes(miss.device_memory),
                 human::bytes(large.lacks)
             );

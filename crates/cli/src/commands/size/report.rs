@@ -50,6 +50,8 @@ impl Answer for Answered {
             document.next_step(format!("`{command}`"));
         } else if self.sized.verdict.is_no {
             document.next_step("try other sizes with `--gpus`, a later `--deadline` or a larger `--budget`");
+        } else if self.sized.rows.is_empty() {
+            document.next_step("`railwright search` lists changes that make a size fit, such as `--gpus`");
         } else if self.goal().is_empty() {
             document.next_step("`--deadline TIME` or `--budget DOLLARS` selects a size");
         }
@@ -193,7 +195,12 @@ impl Answered {
             Column::numbers("rent"),
             Column::numbers("$/day saved").expendable(5),
             Column::numbers("days/GPU").expendable(8),
-            Column::prose("layout").expendable(1),
+            // All flags of a script, on many lines, would hide the figures; the next step has those of the chosen size.
+            Column::prose("layout").expendable(if self.layouts.iter().any(|flags| flags.len() > 60) {
+                10
+            } else {
+                1
+            }),
         ];
         if has_goal {
             columns.insert(8, Column::words("goal"));

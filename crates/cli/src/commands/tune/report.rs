@@ -1,10 +1,11 @@
 //! Output formats of `tune`.
 
 use super::{Row, Tuned};
+use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_calculator::estimate::Interval;
-use railwright_calculator::memory::SURE_NOT_TO_FIT;
+use railwright_calculator::memory::{Fit, chance};
 use railwright_launch::{Change, Format, Refused, RemarkKind};
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
@@ -249,9 +250,9 @@ impl Tuned {
             columns.push(Column::numbers("measured"));
             columns.push(Column::numbers("expected").expendable(1));
         } else {
-            columns.push(Column::numbers("90% interval").expendable(3));
+            columns.push(Column::numbers("90% interval").expendable(2));
         }
-        columns.push(Column::numbers("memory").expendable(2));
+        columns.push(Column::numbers("memory").expendable(3));
         columns.push(Column::words("fits"));
         columns.push(Column::words("file").expendable(1));
         let rows = std::iter::once(&self.own).chain(&self.rows).map(|row| self.cells(row, is_measured));
@@ -284,7 +285,7 @@ impl Tuned {
             cells.push(text.into());
         }
         cells.push(Cell::number(human::bytes(candidate.memory.device), candidate.memory.device.get()));
-        cells.push(self.fits(candidate.probability_of_fitting));
+        cells.push(stage_memory::fits(candidate.probability_of_fitting, self.fit_probability));
         cells.push(match &row.edited {
             Some(Ok(edited)) => Cell::new(plural(edited.changes.len()), Tone::Good),
             Some(Err(_)) => Cell::new("by hand", Tone::Doubtful),
@@ -304,21 +305,13 @@ impl Tuned {
         Cell::number(text, change).toned(tone)
     }
 
-    fn fits(&self, probability: f64) -> Cell {
-        let percent = format!("{:.0}%", (probability * 100.0).floor());
-        let (text, tone) = match probability {
-            p if p >= self.fit_probability => (percent, Tone::Good),
-            p if p > SURE_NOT_TO_FIT => (format!("at risk, {percent}"), Tone::Doubtful),
-            _ => (format!("no, {percent}"), Tone::Bad),
-        };
-        Cell::number(text, probability).toned(tone)
-    }
-
     /// Result without another layout, by the fit of the current one.
     pub(super) fn none_fits(&self) -> String {
         match (self.is_at_risk(), self.pinned.as_slice()) {
-            (true, []) => "no layout fits".to_owned(),
-            (true, pinned) => format!("no layout fits with the flags, which fix {}", pinned.join(", ")),
+            (true, []) => format!("no layout {}", self.fit().none()),
+            (true, pinned) => {
+                format!("no layout {} with the flags, which fix {}", self.fit().none(), pinned.join(", "))
+            }
             (false, []) => "no other layout fits".to_owned(),
             (false, pinned) => {
                 format!("no other layout: flags fix {}; the current layout fits", pinned.join(", "))
@@ -329,6 +322,12 @@ impl Tuned {
     /// True if the current layout is less likely to fit than a search requires.
     pub(super) fn is_at_risk(&self) -> bool {
         self.own.ranked.candidate.probability_of_fitting < self.fit_probability
+    }
+
+    /// Fit of the first layout; if none fits, that of the current one.
+    pub(super) fn fit(&self) -> Fit {
+        let of = |row: &Row| row.ranked.candidate.probability_of_fitting;
+        Fit::of_choice(self.rows.first().map(of), [of(&self.own)])
     }
 
     fn verdict(&self, document: &mut Document) {
@@ -363,8 +362,8 @@ impl Tuned {
             ),
         };
         if self.is_at_risk() {
-            let chance = self.own.ranked.candidate.probability_of_fitting * 100.0;
-            let text = format!("the current layout is {:.0}% likely to fit in memory", chance.floor());
+            let likely = chance(self.own.ranked.candidate.probability_of_fitting);
+            let text = format!("the current layout is {likely} likely to fit in memory");
             document.paragraph(Cell::new(text, Tone::Doubtful));
         }
         document.paragraph(text.as_str());

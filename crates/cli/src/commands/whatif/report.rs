@@ -1,9 +1,9 @@
 //! The report of `whatif`: one table that compares, then each change with the parts that it changed.
 
-use crate::commands::stage_memory::probability;
+use crate::commands::stage_memory;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::Rehearsed;
-use railwright_calculator::memory::Fit;
+use railwright_calculator::memory::{Fit, SURE_TO_FIT, unless_it_fits};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, Seconds};
@@ -54,7 +54,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
         document.blocks.push(Block::Bullets(answer.warnings.iter().map(warning).collect()));
     }
     document.next_step(
-        "`railwright search` finds the best layout of the changed run; the layout here is unchanged",
+        "`railwright search` finds the best layout of the changed run; here, all other settings stay",
     );
     document
 }
@@ -83,7 +83,8 @@ fn best(rehearsed: &Rehearsed) -> String {
         ),
         (Some(_), _) => "no change shortens the step".to_owned(),
         (None, Some((name, share))) => {
-            format!("no change is sure to fit; {name} may, step time {}", signed(share))
+            let share = if share == 0.0 { "unchanged".to_owned() } else { signed(share) };
+            format!("no change is sure to fit; {name} may, step time {share}")
         }
         (None, None) if possible.is_empty() => "no change is possible".to_owned(),
         (None, None) => "no change fits".to_owned(),
@@ -95,11 +96,11 @@ fn comparison(rehearsed: &Rehearsed) -> Table {
         Column::words("case"),
         Column::numbers("step time"),
         Column::numbers("change"),
-        Column::numbers("tokens/s/GPU").expendable(2),
+        Column::numbers("tokens/s/GPU").expendable(3),
         Column::numbers("MFU").expendable(1),
         Column::numbers("memory"),
         Column::words("fits"),
-        Column::numbers("$/M tokens").expendable(3),
+        Column::numbers("$/M tokens").expendable(2),
     ];
     let mut rows = vec![row(Cell::new("baseline", Tone::Faint), &rehearsed.answer.before, None)];
     let answer = &rehearsed.answer;
@@ -126,13 +127,7 @@ fn row(name: Cell, run: &Summary, difference: Option<&Difference>) -> Vec<Cell> 
         Cell::number(human::count(run.tokens_per_second_per_device), run.tokens_per_second_per_device),
         Cell::percent(run.model_flop_utilisation),
         Cell::number(human::bytes(run.memory), run.memory.get()),
-        match run.fit {
-            Fit::Fits => Cell::new("yes", Tone::Good),
-            Fit::AtRisk => {
-                Cell::new(format!("at risk, {}", probability(run.probability_of_fitting)), Tone::Doubtful)
-            }
-            Fit::DoesNotFit => Cell::new("no", Tone::Bad),
-        },
+        stage_memory::fits(run.probability_of_fitting, SURE_TO_FIT),
         run.dollars_per_million_tokens
             .map_or_else(Cell::default, |price| Cell::number(cents(price), price.get())),
     ]
@@ -212,14 +207,7 @@ fn headline(possible: &Possible) -> String {
     if after.stages > 1 {
         let _ = write!(words, " on stage {}", after.worst_stage);
     }
-    match after.fit {
-        Fit::Fits => {}
-        Fit::AtRisk => {
-            let likely = probability(after.probability_of_fitting);
-            let _ = write!(words, ", at risk: {likely} likely to fit");
-        }
-        Fit::DoesNotFit => words.push_str(", which does not fit"),
-    }
+    words.push_str(&unless_it_fits(after.probability_of_fitting, SURE_TO_FIT));
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
         let _ = write!(words, "; whole run: {} and {}", human::seconds(calendar), human::dollars(rent));
     }

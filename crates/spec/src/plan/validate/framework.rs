@@ -7,6 +7,7 @@ use super::super::{Plan, Recompute, RecomputeModule};
 use crate::model::Model;
 use crate::problem::Warning;
 use crate::software::{self, Offers};
+use std::collections::BTreeSet;
 
 /// Warning with all unsupported settings; none for an unknown generation.
 pub(super) fn check(model: &Model, plan: &Plan) -> Option<Warning> {
@@ -73,12 +74,21 @@ fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
     if has_peers && !zero {
         list.push(format!("ZeRO stage {stage}{together}"));
     }
-    if let Recompute::Selective { modules, .. } = &plan.recompute {
-        let is_missing = |module: &&RecomputeModule| !offers.recomputes(**module, model);
-        let other: Vec<String> = modules.iter().filter(is_missing).map(|m| m.name()).collect();
-        if !other.is_empty() {
-            list.push(format!("recompute of {}", other.join(", ")));
-        }
+    let of_stages = plan.stage_recompute.iter().flatten().flat_map(|stage| &stage.segments);
+    let modules: BTreeSet<RecomputeModule> = std::iter::once(&plan.recompute)
+        .filter(|_| plan.stage_recompute.is_none())
+        .chain(of_stages)
+        .filter_map(|policy| match policy {
+            Recompute::Selective { modules, .. } => Some(modules),
+            _ => None,
+        })
+        .flatten()
+        .copied()
+        .collect();
+    let is_missing = |module: &&RecomputeModule| !offers.recomputes(**module, model);
+    let other: Vec<String> = modules.iter().filter(is_missing).map(|m| m.name()).collect();
+    if !other.is_empty() {
+        list.push(format!("recompute of {}", other.join(", ")));
     }
     list.extend(hidden(plan, offers).into_iter().map(|what| format!("overlap of {what}")));
     list

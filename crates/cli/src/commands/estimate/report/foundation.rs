@@ -12,8 +12,15 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
         "cost",
         format!("of {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)),
     );
+    let lost = match bill.availability {
+        share if share < 1.0 => {
+            let steps = human::seconds(bill.productive);
+            format!(", of which {steps} of steps: availability {}", human::percent(share))
+        }
+        _ => String::new(),
+    };
     let mut pairs = vec![
-        ("duration", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
+        ("duration", Cell::new(format!("{}{lost}", human::seconds(bill.calendar)), Tone::Strong)),
         ("GPU-hours", human::count(bill.device_hours.0).into()),
     ];
     if let Some(failures) = &bill.failures {

@@ -29,10 +29,18 @@ pub(super) fn stages(document: &mut Document, estimate: &Estimate) {
         String::new()
     };
     if estimate.stages.len() > 1 {
-        document.heading_with("pipeline stages", "passes of one micro-batch, and sums over the step");
+        let sums = if estimate.plan.schedule.has_two_directions() {
+            "single passes of one micro-batch; sums over the step, with fused passes of two directions"
+        } else {
+            "passes of one micro-batch, and sums over the step"
+        };
+        document.heading_with("pipeline stages", sums);
         document.table(passes(estimate, &shown));
     }
-    document.heading_with("memory", format!("of one rank at the peak of its stage, in GiB{more}"));
+    document.heading_with(
+        "memory",
+        format!("of one rank at the peak of its stage, in GiB; activations with the working set{more}"),
+    );
     document.table(memory(estimate, &shown));
 }
 
@@ -43,7 +51,7 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
     let columns = vec![
         Column::numbers("stage"),
         Column::numbers("layers"),
-        Column::words("also").expendable(3),
+        Column::words("also").expendable(1),
         Column::numbers("forward"),
         Column::numbers("backward"),
         Column::numbers("of which recompute").expendable(4),

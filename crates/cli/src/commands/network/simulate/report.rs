@@ -4,6 +4,7 @@ use super::super::layers;
 use super::{Simulated, placement};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
+use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::simulate::Simulation;
@@ -15,6 +16,8 @@ pub(crate) struct SimulatedFields<'a> {
     #[serde(flatten)]
     simulation: &'a Simulation,
     title: &'a str,
+    /// Memory verdict of the run.
+    fit: Fit,
     /// Settings that were not specified.
     chosen: &'a [String],
 }
@@ -25,7 +28,12 @@ impl Answer for Simulated {
     type Json<'a> = SimulatedFields<'a>;
 
     fn json(&self) -> SimulatedFields<'_> {
-        SimulatedFields { simulation: &self.simulation, title: &self.title, chosen: &self.chosen }
+        SimulatedFields {
+            simulation: &self.simulation,
+            title: &self.title,
+            fit: self.fit,
+            chosen: &self.chosen,
+        }
     }
 
     /// From the closed form to the simulated step, regardless of the other sections.
@@ -44,7 +52,8 @@ impl Answer for Simulated {
             None => (simulation.step_time, String::new()),
         };
         document.verdict(format!(
-            "{} per step on {}{of}: {} over the closed form",
+            "{}{} per step on {}{of}: {} over the closed form",
+            self.fit.caveat(),
             human::seconds(step_time),
             simulation.topology,
             human::percent(step_time / simulation.closed_form - 1.0)
@@ -162,7 +171,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
             "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: each kind without the others",
         ),
         Cell::from(
-            "links: directed; busy: share of the step time needed at full rate, for traffic of this run only",
+            "links: directed; busy: share of the step in which traffic of this run occupies them, at attained rates below the capacity",
         ),
     ];
     remarks.push(Cell::from(if simulation.is_exact {

@@ -4,6 +4,7 @@ use super::super::placement;
 use super::{Placement, Sums, View};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
+use railwright_calculator::memory::Fit;
 use railwright_network::bill::layer_name;
 use railwright_network::topology::Design;
 use railwright_network::topology::{Detail, Graph, Node, NodeId};
@@ -22,6 +23,8 @@ pub(crate) struct TrafficFields<'a> {
     title: &'a str,
     /// Settings that were not specified.
     chosen: &'a [String],
+    /// Memory verdict of the run.
+    fit: Fit,
     design: Option<&'a Design>,
     #[serde(flatten)]
     summary: &'a Summary,
@@ -81,6 +84,7 @@ impl Answer for Sums {
         let mut fields = TrafficFields {
             title: &self.title,
             chosen: &self.chosen,
+            fit: self.fit,
             design: self.design.as_ref(),
             summary: &self.summary,
             placement: self.placement.as_ref(),
@@ -118,7 +122,8 @@ impl Answer for Sums {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         let stays = human::percent(self.summary.inside_share);
-        document.verdict(format!("{} per step, {stays} within scale-up domains", amount(self.summary.sent)));
+        let (caveat, sent) = (self.fit.caveat(), amount(self.summary.sent));
+        document.verdict(format!("{caveat}{sent} per step, {stays} within scale-up domains"));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
         document.pairs(head(&self.summary, self.design.as_ref().map(|design| design.name.as_str())));
