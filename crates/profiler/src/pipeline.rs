@@ -122,7 +122,10 @@ pub struct ShownStep {
 pub struct StepRow {
     /// Step.
     pub step: u32,
-    /// Duration in nanoseconds.
+    /// Duration in nanoseconds. For traces of a job, that in all reports.
+    #[serde(rename = "step_time_ns")]
+    pub step_time: i64,
+    /// Time of its passes, from the first to the last, in nanoseconds; at least the duration.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
     /// Its replayed duration.
@@ -160,7 +163,7 @@ pub struct PipelinePage {
     /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs.
     #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
-    /// The median step, in nanoseconds.
+    /// The median step without warm-up, in nanoseconds; the lower one of two.
     #[serde(rename = "median_step_ns")]
     pub median_step: i64,
     /// The mean step without warm-up, in nanoseconds.
@@ -231,9 +234,13 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let mut runner = Runner::default();
     let replayed = replay.replayed();
     let settled = replay.settled();
-    let median_step = median(settled.iter().map(|&at| replayed[at].measured));
-    let mean_step =
-        settled.iter().map(|&at| replayed[at].measured as f64).sum::<f64>() / settled.len().max(1) as f64;
+    // Ranks may begin a step before others end the previous one: passes of a step can take longer than the step.
+    let known = passes.steps.iter().filter(|_| passes.warm_up.is_some());
+    let known: BTreeMap<u32, i64> = known.map(|s| (s.step, s.duration)).collect();
+    let step_time = |at: usize| known.get(&replayed[at].step).copied().unwrap_or(replayed[at].measured);
+    let mut durations: Vec<i64> = settled.iter().map(|&at| step_time(at)).collect();
+    let median_step = crate::replay::lower_median(&mut durations).unwrap_or(0);
+    let mean_step = durations.iter().sum::<i64>() as f64 / durations.len().max(1) as f64;
     let stages = stages::rows(&replay, &passes);
     let widest = stages.iter().map(|s| s.ranks).max().unwrap_or(0);
     let missing_stages: Vec<u32> = (0..shape.pipeline_parallel.min(1 << 16))
@@ -252,10 +259,11 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         .enumerate()
         .map(|(at, s)| StepRow {
             step: s.step,
+            step_time: step_time(at),
             measured: s.measured,
             replayed: s.replayed,
             error: s.error(),
-            excess: s.measured - median_step,
+            excess: step_time(at) - median_step,
             stalls: counts[at],
             stall_cost: costs[at],
             certainty: Certainty::bounded(bounds),

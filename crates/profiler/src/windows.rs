@@ -117,7 +117,8 @@ impl Windows {
             if numbered { None } else { self.steps.get(step as usize) }
         };
         let window = by_number.or_else(by_place)?;
-        Some(Self { steps: vec![window.clone()], ..self.clone() })
+        let added = if Some(window) == self.steps.last() { self.added } else { 0 };
+        Some(Self { steps: vec![window.clone()], added, ..self.clone() })
     }
 
     /// The steps as recorded: the last one ends with the recording.

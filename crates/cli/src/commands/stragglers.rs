@@ -234,7 +234,10 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     let doubted = report.verdict == Verdict::CannotTell;
     let about = match &report.bounds_only {
         _ if doubted => "waits attributed to each rank; the cause of the delay is unknown".to_owned(),
-        None => "cost per step by replay of each rank alone; waits are attributed to the rank that causes them".to_owned(),
+        None => {
+            "cost per step by replay of each rank alone; waits are attributed to the rank that causes them"
+                .to_owned()
+        }
         Some(reason) => {
             format!(
                 "upper bounds of the cost per step ({reason}); waits are attributed to the rank that causes them"

@@ -24,7 +24,7 @@ use crate::{Job, NameId};
 use names::Named;
 use places::Places;
 use railwright_spec::problem::{Problem, Warning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pass without its position in the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,15 +100,15 @@ fn passes_of(job: &Job, joined: &Joined, windows: impl FnOnce() -> Windows) -> R
     passes.warnings.extend(windows.warnings.iter().filter(of_means).cloned());
     // One window of the whole recording is no step: passes may lie outside of the common recording.
     let unmarked = (!is_marked && numbered.len() > 1).then(|| numbered.clone());
-    if unmarked.is_some() || is_marked {
-        passes.warm_up = Some(windows.warm_up.len());
-    }
     if unmarked.is_some() {
         // Such steps are cut on the device's time.
         found.iter_mut().flat_map(|(_, passes)| passes).for_each(|pass| pass.issued = pass.start);
     }
+    // Marks of hosts have numbers; steps of the job without numbers are others.
+    let is_same =
+        if is_marked { windows.steps.iter().all(|step| step.number.is_some()) } else { unmarked.is_some() };
     let lengths: BTreeMap<u32, i64> =
-        numbered.iter().map(|(number, from, to)| (*number, to - from)).collect();
+        numbered.iter().filter(|_| is_same).map(|(number, from, to)| (*number, to - from)).collect();
     for (rank, of_rank) in &found {
         let (stage, replica, shard) = places.place(*rank);
         let trace = job.position(*rank).map(|at| &job.members[at].trace);
@@ -122,6 +122,11 @@ fn passes_of(job: &Job, joined: &Joined, windows: impl FnOnce() -> Windows) -> R
             memory_bytes: None,
         };
         passes.steps.extend(steps.iter().map(length));
+    }
+    if let Some((first, ..)) = numbered.get(windows.warm_up.len()).filter(|_| is_same) {
+        let before: BTreeSet<u32> =
+            passes.passes.iter().map(|pass| pass.step).filter(|step| step < first).collect();
+        passes.warm_up = Some(before.len());
     }
     shards::begin_together(&mut passes.passes);
     passes.host_order =

@@ -395,16 +395,17 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
     document.heading_with(
         "steps",
-        "largest stall cost first, then slowest; replayed: step time by replay of its own passes",
+        "largest stall cost first, then slowest; passes: from the first to the last; replayed: by replay of them",
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
     let mut columns = vec![
         Column::numbers("step"),
-        Column::numbers("measured"),
+        Column::numbers("step time"),
         Column::numbers("over the median"),
         Column::numbers("stalls"),
         Column::numbers("stalls cost"),
+        Column::numbers("passes").expendable(3),
         Column::numbers("replayed").expendable(1),
         Column::numbers("replay error").expendable(2),
     ];
@@ -412,10 +413,11 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     let rows = rows.into_iter().take(limit).map(|s| {
         let mut row = vec![
             Cell::whole(s.step.into()),
-            cell(s.measured),
+            cell(s.step_time),
             cell(s.excess),
             Cell::whole(s.stalls as u64),
             if s.stalls > 0 { cost_cell(s.stall_cost, s.certainty) } else { cell(0) },
+            cell(s.measured),
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
         ];
