@@ -28,7 +28,6 @@ mod mending;
 mod naming;
 mod nodes;
 mod one_off;
-mod opening;
 mod paced;
 mod peers;
 mod programs;
@@ -48,7 +47,8 @@ mod verdict;
 
 pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
-pub use judge::{joined_straggler_report, judged, straggler_report, stragglers_of};
+pub use judge::{joined_straggler_report, straggler_report, stragglers_of};
+pub(crate) use judge::{judged, judged_steps};
 pub use lengths::Work;
 pub use links::SlowGroup;
 pub(crate) use replays::Parts as OwnParts;

@@ -5,6 +5,7 @@
 //! [`crate::attribution`].
 
 pub(crate) mod bandwidth;
+mod clipped;
 mod least;
 mod report;
 mod rows;
@@ -13,7 +14,7 @@ mod solo;
 pub use bandwidth::{Link, LinkKind, bus_factor, ceiling};
 pub use least::Least;
 pub use report::{
-    CommunicationReport, GroupCommunication, RankCommunication, communication_report,
+    CommunicationReport, GroupCommunication, InSteps, RankCommunication, communication_report,
     joined_communication_report,
 };
 pub use rows::{CollectiveRow, PartRow, rows};

@@ -92,7 +92,7 @@ pub struct Comparison {
     /// Step time.
     #[serde(rename = "step_time_ns")]
     pub step_time: Difference,
-    /// Totals of the whole recordings on the mean rank, not per step.
+    /// Totals of the common windows on the mean rank, not per step.
     pub recorded: Vec<Difference>,
     /// Labels of the waterfall, the largest change first.
     pub labels: Vec<Difference>,

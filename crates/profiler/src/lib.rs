@@ -61,6 +61,7 @@ pub mod roofline;
 pub mod samples;
 pub mod serving;
 pub mod snapshot;
+pub mod steps;
 pub mod telemetry;
 pub mod testing;
 pub mod timeline;

@@ -91,6 +91,11 @@ impl Intervals {
         Self::union(raw)
     }
 
+    /// The parts of these intervals within `[from, to]`.
+    pub(crate) fn clipped(&self, (from, to): (i64, i64)) -> Self {
+        Self::union(self.iter().map(|(start, end)| (start.max(from), end.min(to))).collect())
+    }
+
     fn iter(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
         self.starts.iter().copied().zip(self.ends.iter().copied())
     }

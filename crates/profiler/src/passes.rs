@@ -233,6 +233,9 @@ pub struct Passes {
     /// program has ended; time in between is the rank's own.
     #[serde(default)]
     pub host_order: bool,
+    /// Number of leading steps of warm-up, if the traces of the job show it. Otherwise a first step of more than one and a half medians is.
+    #[serde(skip)]
+    pub warm_up: Option<usize>,
     /// Damaged and excluded parts.
     #[serde(default)]
     pub warnings: Vec<Warning>,

@@ -16,6 +16,7 @@ pub mod from_step;
 mod judged;
 pub mod picture;
 
+mod stages;
 mod stalls;
 pub mod strip;
 mod verdict;
@@ -26,6 +27,7 @@ pub use bubbles::{Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
 pub use judged::{Judgement, of_job};
+pub use stages::StageRow;
 pub use stalls::Stall;
 pub use verdict::Verdict;
 
@@ -120,7 +122,10 @@ pub struct ShownStep {
 pub struct StepRow {
     /// Step.
     pub step: u32,
-    /// Duration in nanoseconds.
+    /// Duration in nanoseconds. For traces of a job, that in all reports.
+    #[serde(rename = "step_time_ns")]
+    pub step_time: i64,
+    /// Time of its passes, from the first to the last, in nanoseconds; at least the duration.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
     /// Its replayed duration.
@@ -138,32 +143,6 @@ pub struct StepRow {
     pub stall_cost: i64,
     /// Certainty of that cost.
     pub certainty: Certainty,
-}
-
-/// A line of the table of stages, over its ranks and steps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StageRow {
-    /// Stage.
-    pub stage: u32,
-    /// Number of recorded ranks.
-    pub ranks: usize,
-    /// Forward time of a micro-batch through all chunks of the stage, in nanoseconds: sum of each chunk's median.
-    #[serde(rename = "forward_ns")]
-    pub forward: i64,
-    /// Backward time of a micro-batch through all chunks of the stage, including its recompute and weight gradients, in nanoseconds.
-    #[serde(rename = "backward_ns")]
-    pub backward: i64,
-    /// Share of step time without a pass (0 to 1). Excludes a first step of more than one and a half medians: it is warm-up.
-    pub bubble: f64,
-    /// Median of the share over steps and ranks (0 to 1).
-    pub bubble_median: f64,
-    /// Share on the rank with the smallest one (0 to 1).
-    pub least: f64,
-    /// Share on the rank with the largest one (0 to 1).
-    pub most: f64,
-    /// Largest memory of its ranks in bytes, if recorded.
-    pub memory_bytes: Option<u64>,
 }
 
 /// Report of a pipeline.
@@ -184,9 +163,12 @@ pub struct PipelinePage {
     /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs.
     #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
-    /// The median step, in nanoseconds.
+    /// The median step without warm-up, in nanoseconds; the lower one of two.
     #[serde(rename = "median_step_ns")]
     pub median_step: i64,
+    /// The mean step without warm-up, in nanoseconds.
+    #[serde(rename = "mean_step_ns")]
+    pub mean_step: f64,
     /// Step breakdown: the median of every part over steps.
     pub typical: Decomposition,
     /// Bubble share of the ideal schedule (0 to 1): (p - 1) / (v m + p - 1).
@@ -199,7 +181,7 @@ pub struct PipelinePage {
     pub stalls: Vec<Stall>,
     /// Number of stalls.
     pub stall_count: usize,
-    /// Number of the first step, if it is much longer than others. Typical steps exclude it.
+    /// Number of the last step of warm-up, which typical steps exclude; `None` without warm-up.
     pub start: Option<u32>,
     /// Fitted gaps between passes.
     pub gaps: Gaps,
@@ -222,6 +204,15 @@ pub struct PipelinePage {
 }
 
 impl PipelinePage {
+    /// The verdict to read first: that there is none, or the most expensive one.
+    pub fn headline(&self) -> Option<&Verdict> {
+        if self.is_inconclusive() {
+            self.verdicts.first()
+        } else {
+            self.verdicts.iter().max_by_key(|verdict| verdict.cost)
+        }
+    }
+
     /// Tests whether the replay is too inaccurate for verdicts. Bounds need no replay.
     pub fn is_inconclusive(&self) -> bool {
         let most = crate::attribution::MOST_OFF * self.median_step as f64;
@@ -242,8 +233,15 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let replay = Replay::new(&passes)?;
     let mut runner = Runner::default();
     let replayed = replay.replayed();
-    let median_step = median(replayed.iter().map(|s| s.measured));
-    let stages = stage_rows(&replay, &passes);
+    let settled = replay.settled();
+    // Ranks may begin a step before others end the previous one: passes of a step can take longer than the step.
+    let known = passes.steps.iter().filter(|_| passes.warm_up.is_some());
+    let known: BTreeMap<u32, i64> = known.map(|s| (s.step, s.duration)).collect();
+    let step_time = |at: usize| known.get(&replayed[at].step).copied().unwrap_or(replayed[at].measured);
+    let mut durations: Vec<i64> = settled.iter().map(|&at| step_time(at)).collect();
+    let median_step = crate::replay::lower_median(&mut durations).unwrap_or(0);
+    let mean_step = durations.iter().sum::<i64>() as f64 / durations.len().max(1) as f64;
+    let stages = stages::rows(&replay, &passes);
     let widest = stages.iter().map(|s| s.ranks).max().unwrap_or(0);
     let missing_stages: Vec<u32> = (0..shape.pipeline_parallel.min(1 << 16))
         .filter(|s| stages.binary_search_by_key(s, |row| row.stage).is_err())
@@ -261,10 +259,11 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         .enumerate()
         .map(|(at, s)| StepRow {
             step: s.step,
+            step_time: step_time(at),
             measured: s.measured,
             replayed: s.replayed,
             error: s.error(),
-            excess: s.measured - median_step,
+            excess: step_time(at) - median_step,
             stalls: counts[at],
             stall_cost: costs[at],
             certainty: Certainty::bounded(bounds),
@@ -272,11 +271,10 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         .collect();
     let parts: Vec<Decomposition> =
         (0..replay.len()).map(|at| decomposition::of_step(&replay, at, &mut runner)).collect();
-    let settled = replay.settled();
     let at = choose(&steps, settled.first().copied().unwrap_or(0), question, &passes.label)?;
     let (listed, stall_count) = stalls::list(&replay, &found, &steps, bounds, &mut runner);
     let shown = show(&replay, at, question.replica, parts[at], &listed, costs[at], &mut runner)?;
-    let start = steps.first().filter(|_| settled.first() == Some(&1)).map(|s| s.step);
+    let start = settled.first().and_then(|first| first.checked_sub(1)).map(|last| steps[last].step);
     let replay_error = median(settled.iter().map(|&at| (steps[at].replayed - steps[at].measured).abs()));
     let mut page = PipelinePage {
         missing_stages,
@@ -286,6 +284,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         label: passes.label.clone(),
         shape,
         median_step,
+        mean_step,
         typical: Decomposition::median(&parts),
         ideal_bubble: ideal_bubble(&shape),
         steps,
@@ -509,66 +508,4 @@ fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
         }
     }
     best.into_iter().map(|(stage, (_, rank))| (stage, rank)).collect()
-}
-
-/// Rows of the table of stages.
-fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
-    let mut busy: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
-    // By chunk and kind: a single median over chunks would hide a chunk with more work.
-    let mut lengths: BTreeMap<(u32, bool, u32, PassKind), Vec<i64>> = BTreeMap::new();
-    for p in passes.passes.iter().filter(|p| p.kind.is_compute()) {
-        *busy.entry((p.stage, p.rank, p.step)).or_default() += p.duration();
-        let back = p.kind != PassKind::Forward;
-        lengths.entry((p.stage, back, p.chunk, p.kind)).or_default().push(p.duration());
-    }
-    // Recorded step time of a rank, otherwise the common step time.
-    let mut own: BTreeMap<(u32, u32), i64> =
-        passes.steps.iter().map(|s| ((s.step, s.rank), s.duration)).collect();
-    for at in 0..replay.len() {
-        let (of_step, _, measured) = replay.step_passes(at);
-        for p in of_step {
-            let time = own.entry((p.step, p.rank)).or_insert(measured);
-            // A host that runs ahead of its device has steps that are shorter than the passes of the device.
-            if busy.get(&(p.stage, p.rank, p.step)).is_some_and(|busy| busy > time) {
-                *time = measured;
-            }
-        }
-    }
-    let start = replay.settled().first().copied().unwrap_or(0);
-    let first = replay.steps().nth(start).unwrap_or(0);
-    // By stage and rank: busy time and duration of its steps.
-    let mut times: BTreeMap<u32, BTreeMap<u32, Vec<(i64, i64)>>> = BTreeMap::new();
-    for (&(stage, rank, step), &busy) in busy.iter().filter(|((_, _, step), _)| *step >= first) {
-        let total = own.get(&(step, rank)).copied().unwrap_or(0).max(1);
-        times.entry(stage).or_default().entry(rank).or_default().push((busy, total));
-    }
-    let share = |times: &[(i64, i64)]| {
-        let busy: i128 = times.iter().map(|t| i128::from(t.0)).sum();
-        let total: i128 = times.iter().map(|t| i128::from(t.1)).sum();
-        1.0 - busy as f64 / total.max(1) as f64
-    };
-    times
-        .into_iter()
-        .map(|(stage, ranks)| {
-            let all: Vec<(i64, i64)> = ranks.values().flatten().copied().collect();
-            let each: Vec<f64> = ranks.values().map(|v| share(v)).collect();
-            let of = |back: bool| -> i64 {
-                let own = lengths.iter().filter(|((at, b, ..), _)| (*at, *b) == (stage, back));
-                own.map(|(_, times)| median(times.iter().copied())).sum()
-            };
-            let memory = passes.steps.iter().filter(|s| ranks.contains_key(&s.rank));
-            let single = |t: &(i64, i64)| ((1.0 - t.0 as f64 / t.1 as f64) * 1e9) as i64;
-            StageRow {
-                stage,
-                ranks: ranks.len(),
-                forward: of(false),
-                backward: of(true),
-                bubble: share(&all),
-                bubble_median: median(all.iter().map(single)) as f64 / 1e9,
-                least: each.iter().copied().fold(1.0, f64::min),
-                most: each.iter().copied().fold(0.0, f64::max),
-                memory_bytes: memory.filter_map(|s| s.memory_bytes).max(),
-            }
-        })
-        .collect()
 }

@@ -22,9 +22,11 @@ use crate::attribution::judged;
 use crate::causes;
 use crate::findings;
 use crate::joined::Joined;
+use crate::occupancy::Occupancy;
 use crate::origins::{By, origins};
 use crate::roofline::roofline;
 use crate::serving::serving;
+use crate::steps::{complete, steady};
 use crate::telemetry::Health;
 use crate::view::{Tables, View};
 use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
@@ -109,17 +111,26 @@ pub fn profile(
     workers: &impl Workers,
 ) -> Result<Profile, Problem> {
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, &options.tables));
-    let mut windows = windows_by(&views, joined, workers);
-    if let Some(step) = options.step {
-        windows = windows.only(step).ok_or_else(|| no_step(step, &windows))?;
-    } else {
-        windows.settle(job.members.iter().map(|member| &member.trace));
-    }
+    let names = &options.tables.communication;
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
+    let mut windows = match options.step {
+        Some(step) => {
+            let mut all = windows_by(&views, joined, workers);
+            complete(job, &mut all, &occupancies);
+            all.only(step).ok_or_else(|| no_step(step, &all))?
+        }
+        None => steady(job, joined, (&views, &occupancies), workers),
+    };
     if let Some(rank) = options.rank
         && job.position(rank).is_none()
     {
         return Err(no_rank(rank, job));
     }
+    // A one-off delay makes the first step a part of the warm-up.
+    let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
+    let (stragglers, replays) =
+        together.then(|| judged(job, joined, (&occupancies, names), &mut windows, workers)).unzip();
+    drop(occupancies);
     let ranks: Vec<RankWaterfall> = workers.map(&views, |at, view| {
         let exchanges = Exchanges::of(joined, at, view);
         RankWaterfall::new(job.members[at].rank, at, view, &windows, &exchanges)
@@ -157,9 +168,6 @@ pub fn profile(
     let tree = crate::tree::tree(&waterfall.ranks, &shown);
     let parts = report::Inputs { job, joined, views: &views, windows: &windows, waterfall: &waterfall };
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
-    let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
-    let (stragglers, replays) =
-        together.then(|| judged(job, joined, &options.tables.communication, &windows, workers)).unzip();
     let samples = waterfall.samples() as f64;
     report.causes = causes::rows(&waterfall.ranks, &shown, samples, waterfall.time() as f64 / samples);
     report.warm_up = warm_up(&views, &windows, joined, job, (&shown_ranks(&waterfall), &shown), workers);
@@ -232,7 +240,7 @@ fn warm_up(
     Some(WarmUp {
         steps: (0..steps).map(|at| only.name(at)).collect(),
         time_ns,
-        one_off_ns: (time_ns - report::median_step(windows) * steps as f64).max(0.0),
+        one_off_ns: (time_ns - windows.median_step() * steps as f64).max(0.0),
         causes: causes::rows(&ranks, names, samples, time_ns / steps as f64),
     })
 }

@@ -48,6 +48,7 @@ pub struct Replay<'a> {
     gaps: Gaps,
     normal: Normal,
     median_step: i64,
+    warm_up: Option<usize>,
 }
 
 /// One step of a replay.
@@ -88,7 +89,7 @@ impl<'a> Replay<'a> {
             graphs.push(StepGraph::new(of_step, first, &shape, passes.host_order, duration));
             first += of_step.len();
         }
-        let host_order = passes.host_order;
+        let (host_order, warm_up) = (passes.host_order, passes.warm_up);
         let passes = &passes.passes[..];
         let mut replay = Self {
             own: Vec::new(),
@@ -99,6 +100,7 @@ impl<'a> Replay<'a> {
             median_step: median(&mut graphs.iter().map(|g| g.measured).collect::<Vec<_>>()),
             passes,
             graphs,
+            warm_up,
         };
         replay.transfers(host_order);
         replay.gaps = Gaps::fit(passes, &replay.graphs);
@@ -256,11 +258,13 @@ impl<'a> Replay<'a> {
         steps.iter().filter_map(|&s| self.graphs.get(s)).flat_map(|g| g.first..g.first + g.len())
     }
 
-    /// Indices of the steps without warm-up: all, except the first one if it took more than one and a half medians.
+    /// Indices of the steps without warm-up: all, except those of [`Passes::warm_up`], otherwise the first one if it took more than one and
+    /// a half medians.
     pub fn settled(&self) -> Vec<usize> {
         let starts =
-            self.len() > 3 && self.graphs.first().is_some_and(|g| g.measured > self.median_step * 3 / 2);
-        (usize::from(starts)..self.len()).collect()
+            || self.len() > 3 && self.graphs.first().is_some_and(|g| g.measured > self.median_step * 3 / 2);
+        let first = self.warm_up.unwrap_or_else(|| usize::from(starts()));
+        (first.min(self.len().saturating_sub(1))..self.len()).collect()
     }
 
     /// Index of a step's first pass among all passes.

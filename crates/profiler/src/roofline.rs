@@ -380,6 +380,7 @@ mod tests {
             warm_up: Vec::new(),
             at_collective: false,
             spread: 0,
+            added: 0,
             warnings: Vec::new(),
         };
         let a100 = accelerator_by_name("NVIDIA A100-SXM4-80GB").expect("known");

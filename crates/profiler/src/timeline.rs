@@ -182,7 +182,10 @@ fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
         let numbered = windows.steps.iter().position(|window| window.number == Some(step));
         let by_place = || {
             let none = windows.steps.iter().all(|window| window.number.is_none());
-            usize::try_from(step).ok().filter(|at| none && *at < windows.steps.len())
+            usize::try_from(step)
+                .ok()?
+                .checked_sub(windows.warm_up.len())
+                .filter(|at| none && *at < windows.steps.len())
         };
         return numbered.or_else(by_place).ok_or_else(|| {
             let names: Vec<String> = (0..windows.steps.len().min(16)).map(|at| windows.name(at)).collect();

@@ -16,6 +16,7 @@ use crate::joined::Joined;
 use crate::matching::Matching;
 use crate::view::View;
 use crate::workers::{OneByOne, Workers};
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -43,6 +44,9 @@ pub enum CutBy {
     /// Nothing: the whole recording is one window.
     Nothing,
 }
+
+/// Name of the only window if no steps were found.
+pub const WHOLE: &str = "the whole recording";
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,6 +95,9 @@ pub struct Windows {
     /// Largest difference between step starts of ranks, after alignment, in nanoseconds.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
+    /// Part of the last step after the end of the recording, in nanoseconds, so that its duration is that of the whole step.
+    #[serde(rename = "added_ns")]
+    pub added: i64,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
@@ -110,7 +117,46 @@ impl Windows {
             if numbered { None } else { self.steps.get(step as usize) }
         };
         let window = by_number.or_else(by_place)?;
-        Some(Self { steps: vec![window.clone()], ..self.clone() })
+        let added = if Some(window) == self.steps.last() { self.added } else { 0 };
+        Some(Self { steps: vec![window.clone()], added, ..self.clone() })
+    }
+
+    /// The steps as recorded: the last one ends with the recording.
+    #[must_use]
+    pub(crate) fn recorded(&self) -> Self {
+        let mut recorded = Self { added: 0, ..self.clone() };
+        if let Some(last) = recorded.steps.last_mut() {
+            last.end -= self.added;
+        }
+        recorded
+    }
+
+    /// Tests whether the last step ends with the recording rather than at the start of a next one.
+    pub(crate) fn is_open(&self) -> bool {
+        self.at_collective || self.cut_by == CutBy::Launches
+    }
+
+    /// The mean step, in nanoseconds; 0 without steps.
+    pub fn mean_step(&self) -> f64 {
+        let all: i64 = self.steps.iter().map(StepWindow::duration).sum();
+        all as f64 / self.steps.len().max(1) as f64
+    }
+
+    /// The median step, in nanoseconds; the lower one of two, 0 without steps.
+    pub fn median_step(&self) -> f64 {
+        let mut durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
+        if durations.is_empty() { 0.0 } else { railwright_spec::lower_median(&mut durations) }
+    }
+
+    /// The steps for a sentence, such as `steps 10-12`, or `the whole recording` if no steps were found.
+    pub fn covered(&self) -> String {
+        if self.cut_by == CutBy::Nothing {
+            return WHOLE.to_owned();
+        }
+        let at = |at: usize, step: &StepWindow| step.number.unwrap_or(at as u64);
+        let numbers: Vec<u64> =
+            self.steps.iter().enumerate().map(|(n, step)| at(n + self.warm_up.len(), step)).collect();
+        human::steps(&numbers)
     }
 
     /// From the start to the end of the common window and all steps.
@@ -124,12 +170,12 @@ impl Windows {
         self.cut_by == CutBy::InferenceSteps
     }
 
-    /// Name of a step: its number, or its index without one.
+    /// Name of a step: its number, or without one its index among all steps, warm-up included.
     pub fn name(&self, at: usize) -> String {
         self.steps
             .get(at)
             .and_then(|step| step.number)
-            .map_or_else(|| at.to_string(), |number| number.to_string())
+            .map_or_else(|| (at + self.warm_up.len()).to_string(), |number| number.to_string())
     }
 }
 
@@ -151,6 +197,7 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
             warm_up: Vec::new(),
             at_collective: false,
             spread: 0,
+            added: 0,
             warnings: vec![nothing],
         };
     };
@@ -176,7 +223,7 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
             warnings.extend(meet::doubts(views, &cuts, &steps, &left_out));
             let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
             let warm_up = Vec::new();
-            return Windows { cut_by, common, steps, warm_up, at_collective, spread, warnings };
+            return Windows { cut_by, common, steps, warm_up, at_collective, spread, added: 0, warnings };
         }
     }
     let ranks = views.iter().enumerate().filter(|(_, view)| !view.from_host);
@@ -188,13 +235,22 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
         let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
         warnings.push(inferred_warning("the same kernels repeat, some of them once per step", steps.len()));
         let (cut_by, warm_up) = (CutBy::Repetition, Vec::new());
-        return Windows { cut_by, common, steps, warm_up, at_collective, spread, warnings };
+        return Windows { cut_by, common, steps, warm_up, at_collective, spread, added: 0, warnings };
     }
     if let Some(steps) = collectives::periods(views.iter().map(|view| view.trace), &joined.matching) {
         let cut_by = CutBy::Collectives;
         warnings.push(inferred_warning("a collective of all ranks repeats at equal intervals", steps.len()));
         let warm_up = Vec::new();
-        return Windows { cut_by, common, steps, warm_up, at_collective: true, spread: 0, warnings };
+        return Windows {
+            cut_by,
+            common,
+            steps,
+            warm_up,
+            at_collective: true,
+            spread: 0,
+            added: 0,
+            warnings,
+        };
     }
     warnings.push(Warning::new(
         "steps-not-found",
@@ -202,7 +258,7 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     ));
     let steps = vec![StepWindow { number: None, start: common.0, end: common.1, without: Vec::new() }];
     let (cut_by, warm_up) = (CutBy::Nothing, Vec::new());
-    Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, warnings }
+    Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, added: 0, warnings }
 }
 
 /// Number of steps on the rank with most of them, before clocks and phases are known. From host annotations, repeated device kernels, or a

@@ -32,6 +32,10 @@ fn bubbles_of_stages() {
     let page = primus(None);
     bubbles_are(&page, &[0.363, 0.354, 0.329, 0.314, 0.297, 0.274, 0.271, 0.178], 0.003);
     assert!((page.ideal_bubble.unwrap() - 7.0 / 23.0).abs() < 1e-12);
+    // Shares of the job's step: the last stage ends its own step earlier, but does not work during the rest.
+    let of_job: Vec<f64> = page.stages.iter().map(|stage| stage.bubble_of_step).collect();
+    assert!(page.stages.iter().all(|stage| stage.bubble_of_step >= stage.bubble - 1e-9), "{of_job:?}");
+    assert!((0.29..0.32).contains(&of_job[7]), "{of_job:?}");
     let megatron = page_of_megatron();
     bubbles_are(&megatron, &[0.534, 0.554, 0.546, 0.255], 0.01);
     // Four chunks on each stage, eight micro-batches.

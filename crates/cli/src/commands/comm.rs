@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, words};
 use railwright_profiler::collectives::{
-    CollectiveRow, CommunicationReport, GroupCommunication, joined_communication_report,
+    CollectiveRow, CommunicationReport, GroupCommunication, RankCommunication, joined_communication_report,
 };
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -21,6 +21,8 @@ pub(crate) struct Communication {
     collectives: Vec<CollectiveRow>,
     listed: usize,
     all: bool,
+    /// True if only the groups of a label are reported.
+    of_group: bool,
 }
 
 /// Maximum number of parts of ranks in collectives in JSON by default: for a job of thousands of ranks all are hundreds of megabytes.
@@ -45,7 +47,8 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
         printer.note("no communication in these traces");
     }
     let collectives = std::mem::take(&mut report.collectives);
-    let answer = Communication { report, collectives, listed: arguments.collectives, all: arguments.all };
+    let (listed, all, of_group) = (arguments.collectives, arguments.all, arguments.group.is_some());
+    let answer = Communication { report, collectives, listed, all, of_group };
     if arguments.output.json && answer.listed == 0 {
         let (rows, total) = (answer.rows().len(), answer.collectives.len());
         if rows < total {
@@ -70,7 +73,9 @@ fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
         let hint = format!("groups in these traces: {}", labels.join(", "));
         return Err(Problem::new(format!("unknown group `{wanted}`")).in_file("--group").hint(hint));
     }
-    report.groups.retain(|group| group.label.to_lowercase().contains(&lower));
+    let is_wanted = |group: &GroupCommunication| group.label.to_lowercase().contains(&lower);
+    report.groups.retain(is_wanted);
+    report.in_steps.groups.retain(is_wanted);
     report.collectives.retain(|row| row.label.to_lowercase().contains(&lower));
     Ok(())
 }
@@ -119,8 +124,9 @@ impl Answer for Communication {
     fn document(&self, _: Terminal) -> Document {
         let report = &self.report;
         let mut document = Document::default();
-        if let Some(largest) = report.groups.iter().max_by(|a, b| a.time.total_cmp(&b.time)) {
-            document.verdict(result(report, largest));
+        let groups_in_steps = &report.in_steps.groups;
+        if let Some(largest) = groups_in_steps.iter().max_by(|a, b| a.time.total_cmp(&b.time)) {
+            document.verdict(result(report, largest, self.of_group));
         }
         let on = report.accelerator.as_ref().map_or(String::new(), |name| format!(" on {name}"));
         document.spans(vec![
@@ -132,7 +138,7 @@ impl Answer for Communication {
             )
             .into(),
         ]);
-        groups(&mut document, &report.groups);
+        groups(&mut document, groups_in_steps, f64::from(report.in_steps.steps));
         ranks(&mut document, report);
         clocks(&mut document, report);
         if self.listed > 0 && !self.collectives.is_empty() {
@@ -140,7 +146,7 @@ impl Answer for Communication {
         }
         if !report.groups.is_empty() {
             document.next_step(
-                if sum(&report.groups, |group| group.wait) > sum(&report.groups, |group| group.transfer) {
+                if sum(groups_in_steps, |group| group.wait) > sum(groups_in_steps, |group| group.transfer) {
                     "`railwright stragglers` finds the ranks that cause the waits"
                 } else {
                     "`railwright profile` shows which transfers are exposed"
@@ -155,9 +161,13 @@ fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -
     groups.iter().map(of).sum()
 }
 
-/// Wait and transfer time of all groups, and the group with most of it.
-fn result(report: &CommunicationReport, largest: &GroupCommunication) -> String {
-    let groups = &report.groups;
+/// Wait and transfer time per step of all groups, and the group with most of it. Concurrent operations count once, except for `of_group`.
+fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: bool) -> String {
+    let (groups, ranks, scope) = (&report.in_steps.groups, &report.in_steps.ranks, report.in_steps.scope());
+    let mean = |of_groups: f64, of: fn(&RankCommunication) -> i64| {
+        let of_ranks = ranks.iter().map(of).sum::<i64>() as f64 / ranks.len().max(1) as f64;
+        time(if of_group { of_groups } else { of_ranks } / f64::from(report.in_steps.steps)).text
+    };
     let of = format!(
         "{} ({})",
         largest.operation.map_or("communication", |operation| operation.name()),
@@ -166,17 +176,17 @@ fn result(report: &CommunicationReport, largest: &GroupCommunication) -> String 
     // The entry of an unrecorded rank separates wait from transfer.
     if report.ranks_traced < report.world_size && groups.iter().any(|group| group.estimate) {
         return format!(
-            "communication {} (mean over ranks), wait and transfer not separable: {} of {} ranks traced; largest: {of}",
-            time(sum(groups, |group| group.time)).text,
+            "communication {} {scope}, mean over ranks; wait and transfer not separable: {} of {} ranks traced; largest: {of}",
+            mean(sum(groups, |group| group.time), |rank| rank.communication),
             report.ranks_traced,
             report.world_size,
         );
     }
     let estimated = about(groups.iter().any(|group| group.estimate));
     format!(
-        "wait {estimated}{}, transfer {estimated}{} (mean over ranks); largest: {of}",
-        time(sum(groups, |group| group.wait)).text,
-        time(sum(groups, |group| group.transfer)).text,
+        "wait {estimated}{}, transfer {estimated}{} {scope}, mean over ranks; largest: {of}",
+        mean(sum(groups, |group| group.wait), |rank| rank.waiting_once),
+        mean(sum(groups, |group| group.transfer), |rank| rank.transfer_once),
     )
 }
 
@@ -190,11 +200,15 @@ fn amount(bytes: Option<u64>) -> Cell {
     })
 }
 
-fn groups(document: &mut Document, groups: &[GroupCommunication]) {
+fn groups(document: &mut Document, groups: &[GroupCommunication], steps: f64) {
     if groups.is_empty() {
         return;
     }
-    document.heading_with("By group and operation", "mean over ranks; bandwidth of the transfer alone");
+    document.heading_with(
+        "By group and operation",
+        "per step, mean over ranks; concurrent operations count in each; bandwidth of the transfer alone",
+    );
+    let time = |sum: f64| time(sum / steps);
     // Slow links are the main use of this report, if they can be determined.
     let of_link = Column::numbers("of link");
     let is_reported = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
@@ -224,8 +238,8 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
             group.operation.map_or("unknown", |operation| operation.name()).into(),
             group.ranks.as_str().into(),
             Cell::whole(u64::from(group.groups)),
-            Cell::whole(u64::from(group.count)),
-            amount(group.bytes),
+            Cell::number(human::count(f64::from(group.count) / steps), f64::from(group.count) / steps),
+            amount(group.bytes.map(|bytes| (bytes as f64 / steps).round() as u64)),
             time(group.time),
             Cell { text: format!("{}{}", about(group.estimate), wait.text), ..wait },
             Cell { text: format!("{}{}", about(group.estimate), moved.text), ..moved },
@@ -248,13 +262,15 @@ fn about(is: bool) -> &'static str {
 }
 
 fn ranks(document: &mut Document, report: &CommunicationReport) {
-    let mut ranks: Vec<_> = report.ranks.iter().collect();
+    let mut ranks: Vec<_> = report.in_steps.ranks.iter().collect();
+    let steps = f64::from(report.in_steps.steps);
+    let time = |sum: i64| time(sum as f64 / steps);
     let remark = if ranks.len() > RANKS {
-        ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.wait), rank.rank));
+        ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.waiting_once), rank.rank));
         ranks.truncate(RANKS);
-        format!("the {RANKS} ranks with the longest waits, of {}", report.ranks.len())
+        format!("per step; the {RANKS} ranks with the longest waits, of {}", report.ranks.len())
     } else {
-        "communication: union of intervals; wait and transfer: sums over collectives with all traced ranks of a group".to_owned()
+        "times per step; concurrent operations count once".to_owned()
     };
     document.heading_with("By rank", remark);
     let columns = vec![
@@ -274,13 +290,12 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         if whole > 0 { Cell::percent(part as f64 / whole as f64) } else { Cell::default() }
     };
     let rows = ranks.into_iter().map(|rank| {
-        let waits = time((rank.wait + rank.estimated_wait) as f64);
-        let moved = time((rank.transfer + rank.estimated_transfer) as f64);
+        let (waits, moved) = (time(rank.waiting_once), time(rank.transfer_once));
         vec![
             Cell::whole(u64::from(rank.rank)),
-            time(rank.window as f64),
-            time(rank.compute as f64),
-            time(rank.communication as f64),
+            time(rank.window),
+            time(rank.compute),
+            time(rank.communication),
             share(rank.overlap, rank.communication),
             Cell::whole(u64::from(rank.collectives)),
             Cell { text: format!("{}{}", about(rank.estimated_wait > 0), waits.text), ..waits },
@@ -339,7 +354,7 @@ fn longest(collectives: &[CollectiveRow], count: usize) -> Vec<&CollectiveRow> {
 }
 
 fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
-    document.heading_with("Collectives", "by the waits of all ranks together");
+    document.heading_with("Collectives", "whole recording, by the waits of all ranks together");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),

@@ -235,7 +235,10 @@ impl Answer for Compared {
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));
-        document.heading_with("whole recording", "independent of steps, mean of ranks");
+        document.heading_with(
+            "common recording",
+            "from the last rank's first to the first rank's last activity; mean of ranks",
+        );
         document.table(differences("part", comparison.recorded.iter()));
         document.heading_with("operator families", "time per rank and step");
         let shown = comparison.families.iter().filter(|d| d.change.abs() >= 0.0005 * most);

@@ -272,15 +272,15 @@ impl Shown {
                 format!("step {}: {}", one.step, time(report.step_time))
             }
             [_] => format!("one window of {}", time(report.step_time)),
-            all if (report.step_time - report.median_step_ns).abs() > 0.05 * report.median_step_ns => {
+            _ if (report.step_time - report.median_step_ns).abs() > 0.05 * report.median_step_ns => {
                 format!(
-                    "{} steps, {} on average, median {}",
-                    all.len(),
+                    "{}, {} on average, median {}",
+                    report.steps_covered,
                     time(report.step_time),
                     time(report.median_step_ns)
                 )
             }
-            all => format!("{} steps, {} on average", all.len(), time(report.step_time)),
+            _ => format!("{}, {} on average", report.steps_covered, time(report.step_time)),
         };
         let mut verdict = Vec::new();
         if let Some(utilisation) = report.utilisation {

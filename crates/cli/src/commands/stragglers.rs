@@ -73,7 +73,7 @@ impl Answer for Stragglers {
         }
         let steps = match report.steps {
             1 => " (only one is recorded)".to_owned(),
-            steps => format!(" (mean of {steps})"),
+            _ => format!(" (mean of {})", report.steps_covered),
         };
         let idle = if report.from_host { "outside of operators" } else { "devices idle" };
         if report.ranks_traced < 2 {
@@ -234,7 +234,10 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     let doubted = report.verdict == Verdict::CannotTell;
     let about = match &report.bounds_only {
         _ if doubted => "waits attributed to each rank; the cause of the delay is unknown".to_owned(),
-        None => "cost per step by replay; waits are attributed to the rank that causes them".to_owned(),
+        None => {
+            "cost per step by replay of each rank alone; waits are attributed to the rank that causes them"
+                .to_owned()
+        }
         Some(reason) => {
             format!(
                 "upper bounds of the cost per step ({reason}); waits are attributed to the rank that causes them"
@@ -363,7 +366,10 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
     if report.slow_groups.is_empty() {
         return;
     }
-    document.heading_with("Slow links", "transfers of the same size are slower than in other groups");
+    document.heading_with(
+        "Slow links",
+        "transfers of the same size are slower than in other groups; cost: of each link alone",
+    );
     let columns = vec![
         Column::words("group"),
         Column::words("ranks"),

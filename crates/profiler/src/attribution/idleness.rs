@@ -47,6 +47,7 @@ mod tests {
             warm_up: Vec::new(),
             at_collective: false,
             spread: 0,
+            added: 0,
             warnings: Vec::new(),
         };
         // Each step has 80 ns of compute.

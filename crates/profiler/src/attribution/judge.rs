@@ -15,7 +15,6 @@ use super::mending::{Delay, Mending};
 use super::naming::keep_evident;
 use super::nodes::join_nodes;
 use super::one_off::{OneOff, without_first};
-use super::opening::{opened, opening};
 use super::peers::Stretches;
 use super::replay::{Unrecorded, replay};
 use super::replays::Replays;
@@ -29,9 +28,10 @@ use crate::certainty::Certainty;
 use crate::communication::NameTable;
 use crate::joined::{JoinOptions, Joined, join};
 use crate::occupancy::Occupancy;
+use crate::steps::{complete, count, opened, opening, steady_of};
 use crate::telemetry::Health;
-use crate::view::{Tables, View};
-use crate::windows::{Windows, windows_by};
+use crate::view::Tables;
+use crate::windows::Windows;
 use crate::workers::{OneByOne, Workers};
 
 /// Minimum reported cost as a share of a step, regardless of noise.
@@ -54,13 +54,24 @@ pub fn joined_straggler_report(
     if let Some(names) = names {
         tables.communication = names.clone();
     }
-    let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
-    let mut windows = windows_by(&views, joined, workers);
-    drop(views);
-    windows.settle(job.members.iter().map(|member| &member.trace));
-    let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
+    let (mut windows, occupancies) = steady_of(job, joined, &tables, workers);
+    let mut report = judged(job, joined, (&occupancies, &tables.communication), &mut windows, workers).0;
     report.warnings.extend(windows.warnings);
     report
+}
+
+/// The steps of a joined job without a first one of a one-off delay, and the straggler report in them if all ranks can be compared.
+pub(crate) fn judged_steps(
+    job: &Job,
+    joined: &Joined,
+    tables: &Tables,
+    workers: &impl Workers,
+) -> (Windows, Option<StragglerReport>) {
+    let (mut windows, occupancies) = steady_of(job, joined, tables, workers);
+    let inputs = (occupancies.as_slice(), &tables.communication);
+    let can_compare = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
+    let report = can_compare.then(|| judged(job, joined, inputs, &mut windows, workers).0);
+    (windows, report)
 }
 
 /// Attributes waits of a joined job to stragglers, within its steps.
@@ -71,26 +82,30 @@ pub fn stragglers_of(
     windows: &Windows,
     workers: &impl Workers,
 ) -> StragglerReport {
-    judged(job, joined, names, windows, workers).0
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
+    judged(job, joined, (&occupancies, names), &mut windows.clone(), workers).0
 }
 
-/// The same report with the replays that other analyses need.
-pub fn judged(
+/// The same report with the replays that other analyses need. Excludes the first step as warm-up, with a warning, if it has a one-off delay.
+pub(crate) fn judged(
     job: &Job,
     joined: &Joined,
-    names: &NameTable,
-    windows: &Windows,
+    (occupancies, names): (&[Occupancy], &NameTable),
+    windows: &mut Windows,
     workers: &impl Workers,
 ) -> (StragglerReport, Replays) {
-    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
-    let judged = |windows: &Windows| judge(job, joined, (&occupancies, names), windows, workers);
-    let (report, one_off, replays) = judged(windows);
+    let judged = |windows: &Windows| judge(job, joined, (occupancies, names), windows, workers);
+    let recorded = windows.recorded();
+    let (report, one_off, replays) = judged(&recorded);
     let Some(one_off) = one_off else { return (report, replays) };
-    let (mut later, _, of_later) = judged(&without_first(windows));
+    let mut steady = without_first(&recorded);
+    let (later, _, of_later) = judged(&steady);
     if one_off.persists(&later) {
         return (report, replays);
     }
-    later.warnings.push(one_off.warning(&windows.name(0)));
+    steady.warnings.push(one_off.warning(&windows.name(0)));
+    complete(job, &mut steady, occupancies);
+    *windows = steady;
     (later, of_later)
 }
 
@@ -110,7 +125,7 @@ fn judge(
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let base = replay(&chains, joined, &own, &transfer);
     let (base, forced) = (base.span, base.forced);
-    let count = steps::count(windows, opening, occupancies);
+    let count = count(windows, opening, occupancies);
     let real = real_span(&chains);
     // Replaced own time of an event: the usual time of its interval, distributed as measured.
     let usual = usual_times(&chains, &stretches.lists);
@@ -219,6 +234,7 @@ fn judge(
         world_size: job.world_size,
         world_size_known: job.world_size_known,
         steps: windows.steps.len().max(1) as u32,
+        steps_covered: windows.covered(),
         step_time,
         step_time_without: (without_all as f64 / count).min(step_time),
         noise,

@@ -102,7 +102,9 @@ pub struct StragglerReport {
     pub world_size_known: bool,
     /// Number of analysed steps; 1 without step marks.
     pub steps: u32,
-    /// The mean step, in nanoseconds.
+    /// The analysed steps, such as `steps 10-12`; `the whole recording` without steps.
+    pub steps_covered: String,
+    /// The mean step by replay, in nanoseconds: that of the other reports, except for the replay error.
     #[serde(rename = "step_time_ns")]
     pub step_time: f64,
     /// Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others.

@@ -3,18 +3,23 @@
 //! Responsible for: the value that the `comm` command prints. Bounds are counted separately from measurements.
 
 use super::bandwidth::{Link, accelerator, bus_factor, ceiling};
+use super::clipped::clipped;
 use super::rows::{CollectiveRow, rows_with};
 use super::solo::solo_rows;
 use crate::Job;
+use crate::attribution::judged_steps;
 use crate::clocks::Clocks;
 use crate::communication::{NameTable, Operation, unknown, unknown_kernels};
 use crate::groups::{Evidence, RankSet};
 use crate::joined::{JoinOptions, Joined, join};
 use crate::kernels::KernelTable;
-use crate::occupancy::Occupancy;
+use crate::occupancy::{Intervals, Occupancy};
+use crate::view::Tables;
+use crate::windows::{CutBy, WHOLE, Windows};
 use crate::workers::{OneByOne, Workers};
-use railwright_spec::median;
 use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::{human, median};
 use railwright_step::{Dimension, OperatorFamily};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +59,12 @@ pub struct RankCommunication {
     /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
+    /// Communication without any transfer, in nanoseconds; concurrent operations count once.
+    #[serde(rename = "waiting_once_ns")]
+    pub waiting_once: i64,
+    /// Communication with a transfer, in nanoseconds; concurrent operations count once. Both include bounds.
+    #[serde(rename = "transfer_once_ns")]
+    pub transfer_once: i64,
     /// Number of these that it entered last.
     pub last: u32,
     /// Number of parts whose waits are only bounds.
@@ -130,6 +141,38 @@ pub struct GroupCommunication {
     pub estimate: bool,
 }
 
+/// Communication within the steps that `profile` and `stragglers` cover: without warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InSteps {
+    /// Number of steps.
+    pub steps: u32,
+    /// The steps, such as `steps 10-12`; `the whole recording` without steps.
+    pub covered: String,
+    /// Excluded steps of warm-up, such as `step 0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<String>,
+    /// The mean step, in nanoseconds.
+    #[serde(rename = "step_time_ns")]
+    pub step_time: f64,
+    /// By rank: sums over the steps.
+    pub ranks: Vec<RankCommunication>,
+    /// By dimension and operation, the longest first: sums over the steps.
+    pub groups: Vec<GroupCommunication>,
+}
+
+impl InSteps {
+    /// The scope of its times per step, for a sentence.
+    pub fn scope(&self) -> String {
+        let time = human::seconds(Seconds::new(self.step_time * 1e-9));
+        match (&self.covered, self.steps) {
+            (covered, _) if covered == WHOLE => format!("in {covered}"),
+            (covered, 1) => format!("in {covered} ({time})"),
+            (covered, _) => format!("per step ({covered}, mean {time})"),
+        }
+    }
+}
+
 /// Communication of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -144,10 +187,12 @@ pub struct CommunicationReport {
     pub accelerator: Option<String>,
     /// Clock alignment.
     pub clocks: Clocks,
-    /// By rank.
+    /// By rank, in the whole recording.
     pub ranks: Vec<RankCommunication>,
-    /// By dimension and operation, the longest first.
+    /// By dimension and operation in the whole recording, the longest first.
     pub groups: Vec<GroupCommunication>,
+    /// The same within the steps.
+    pub in_steps: InSteps,
     /// Every collective. There may be many: printers select the listed ones.
     #[serde(skip)]
     pub collectives: Vec<CollectiveRow>,
@@ -178,6 +223,10 @@ pub fn joined_communication_report(
     let accelerator = accelerator(job);
     let mut warnings = job.warnings.clone();
     warnings.extend(joined.warnings.iter().cloned());
+    let (windows, _) =
+        judged_steps(job, joined, &Tables { communication: table.clone(), ..Tables::shipped() }, workers);
+    warnings.extend(windows.warnings.iter().cloned());
+    let whole = (i64::MIN, i64::MAX);
     let kernels = KernelTable::shipped();
     let computes = |name: &str| kernels.family(name) != OperatorFamily::Other;
     warnings.extend(unknown::warnings(&unknown_kernels(job, table, &computes)));
@@ -185,8 +234,9 @@ pub fn joined_communication_report(
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,
         world_size_known: job.world_size_known,
-        ranks: ranks(job, joined, &rows, &occupancies),
+        ranks: ranks(job, joined, &rows, &occupancies, whole),
         groups: groups(joined, &rows, accelerator.as_ref()),
+        in_steps: in_steps((job, joined), &rows, &occupancies, &windows, accelerator.as_ref()),
         accelerator: accelerator.map(|accelerator| accelerator.name),
         clocks: joined.clocks.clone(),
         collectives: rows,
@@ -194,23 +244,48 @@ pub fn joined_communication_report(
     }
 }
 
+fn in_steps(
+    (job, joined): (&Job, &Joined),
+    rows: &[CollectiveRow],
+    occupancies: &[Occupancy],
+    windows: &Windows,
+    accelerator: Option<&railwright_spec::cluster::Accelerator>,
+) -> InSteps {
+    // Without steps, activity outside of the common recording counts as well.
+    let is_whole = windows.cut_by == CutBy::Nothing;
+    let span = if is_whole { (i64::MIN, i64::MAX) } else { windows.span() };
+    let within = if is_whole { rows.to_vec() } else { clipped(rows, span, occupancies) };
+    let warm_up = Windows { steps: windows.warm_up.clone(), warm_up: Vec::new(), ..windows.clone() };
+    InSteps {
+        steps: windows.steps.len().max(1) as u32,
+        covered: windows.covered(),
+        warm_up: (!windows.warm_up.is_empty()).then(|| warm_up.covered()),
+        step_time: windows.mean_step(),
+        ranks: ranks(job, joined, &within, occupancies, span),
+        groups: groups(joined, &within, accelerator),
+    }
+}
+
+/// Sums by rank between two times.
 fn ranks(
     job: &Job,
     joined: &Joined,
     rows: &[CollectiveRow],
     occupancies: &[Occupancy],
+    span: (i64, i64),
 ) -> Vec<RankCommunication> {
     let mut ranks: Vec<RankCommunication> = job
         .members
         .iter()
         .zip(occupancies)
         .map(|(member, on)| {
-            let communication = on.communication.total();
-            let overlap = on.communication.overlap(&on.compute);
+            let (compute, busy) = (on.compute.clipped(span), on.communication.clipped(span));
+            let communication = busy.total();
+            let overlap = busy.overlap(&compute);
             RankCommunication {
                 rank: member.rank,
-                window: on.window.1 - on.window.0,
-                compute: on.compute.total(),
+                window: (on.window.1.min(span.1) - on.window.0.max(span.0)).max(0),
+                compute: compute.total(),
                 communication,
                 overlap,
                 exposed: communication - overlap,
@@ -223,8 +298,11 @@ fn ranks(
             ranks[member.member as usize].lost += member.lost;
         }
     }
+    let mut transfers: Vec<Vec<(i64, i64)>> = vec![Vec::new(); ranks.len()];
     for row in rows {
         for part in &row.parts {
+            let end = part.start + part.duration;
+            transfers[part.at.member as usize].push((part.start + part.wait, end));
             let rank = &mut ranks[part.at.member as usize];
             if row.complete && !row.estimate {
                 rank.collectives += 1;
@@ -239,6 +317,10 @@ fn ranks(
                 rank.estimated_transfer += part.transfer;
             }
         }
+    }
+    for (rank, transfers) in ranks.iter_mut().zip(transfers) {
+        rank.transfer_once = Intervals::union(transfers).total().min(rank.communication);
+        rank.waiting_once = rank.communication - rank.transfer_once;
     }
     ranks
 }

@@ -47,6 +47,7 @@ fn idle<'a>(view: &View<'a>) -> (Vec<Gap<'a>>, Parts) {
         warm_up: Vec::new(),
         at_collective: false,
         spread: 0,
+        added: 0,
         warnings: Vec::new(),
     };
     let rank = RankWaterfall::new(0, 0, view, &all, &Exchanges::default());

@@ -56,6 +56,7 @@ fn found(by: By) -> Origins {
         warm_up: Vec::new(),
         at_collective: false,
         spread: 0,
+        added: 0,
         warnings: Vec::new(),
     };
     origins(&[(0, &view, Exchanges::new(Vec::new()))], &windows, by, 1.0, 95.0)

@@ -32,17 +32,17 @@ pub struct Mark {
 /// Minimum wait in nanoseconds: the accuracy of clocks.
 const SHORTEST: i64 = 5_000;
 
-/// The steps of a job.
+/// The steps of a job, warm-up included.
 pub fn steps(windows: &Windows) -> Vec<Mark> {
     let mark = |(at, step): (usize, &crate::windows::StepWindow)| Mark {
         rank: None,
         track: "steps".to_owned(),
-        name: format!("step {}", windows.name(at)),
+        name: format!("step {}", step.number.unwrap_or(at as u64)),
         start: step.start,
         end: step.end,
         details: Vec::new(),
     };
-    windows.steps.iter().enumerate().map(mark).collect()
+    windows.warm_up.iter().chain(&windows.steps).enumerate().map(mark).collect()
 }
 
 /// Waits of every matched collective and early rank, with their causes.

@@ -171,7 +171,7 @@ fn words(path: &CriticalPath, step: i64) -> String {
     let share = |part: i64| format!("{:.0}%", part as f64 / step.max(1) as f64 * 100.0);
     let of = |rank: &CriticalRank| {
         format!(
-            "rank {}{} {} (compute {}, communication {}, waiting {})",
+            "rank {}{} {} (passes {}, communication {}, waiting {})",
             rank.rank,
             if rank.shown { "" } else { ", not shown," },
             share(rank.total()),

@@ -15,14 +15,16 @@ use crate::groups::RankSet;
 use crate::joined::Joined;
 use crate::launches::launches;
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
+use crate::steps::of_job;
 use crate::trace::{GpuKind, HostKind, NONE, RankTrace};
-use crate::view::{Tables, View};
-use crate::windows::{Windows, windows};
+use crate::view::Tables;
+use crate::windows::Windows;
+use crate::workers::OneByOne;
 use crate::{Job, NameId};
 use names::Named;
 use places::Places;
 use railwright_spec::problem::{Problem, Warning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pass without its position in the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +46,15 @@ struct Found {
 ///
 /// If no rank has a pass, or all are on one stage.
 pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
+    passes_of(job, joined, || of_job(job, joined, &Tables::shipped(), &OneByOne))
+}
+
+/// The same in the given steps of the job, which define the step times.
+pub(crate) fn passes_in(job: &Job, joined: &Joined, windows: &Windows) -> Result<Passes, Problem> {
+    passes_of(job, joined, || windows.clone())
+}
+
+fn passes_of(job: &Job, joined: &Joined, windows: impl FnOnce() -> Windows) -> Result<Passes, Problem> {
     let label = job.members.first().map_or_else(String::new, |m| m.trace.identity.label.clone());
     let mut found: Vec<(u32, Vec<Found>)> = Vec::new();
     let mut cut = Vec::new();
@@ -82,21 +93,40 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     let one_kind = one_kind(&found, &cut, &label)?;
     let mut passes = Passes { label: folder(&label, job.members.len()), ..Passes::default() };
     passes.warnings.extend(one_kind);
-    let unmarked = unmarked_steps(job, joined).map(|windows| {
-        passes.warnings.extend(windows.warnings.iter().cloned());
-        numbered(&windows)
-    });
+    let windows = windows();
+    let numbered = numbered(&windows);
+    let is_marked = job.members.iter().any(|member| !steps(&member.trace).is_empty());
+    let of_means = |warning: &&Warning| !is_marked || warning.id == "steps-before-steady-state";
+    passes.warnings.extend(windows.warnings.iter().filter(of_means).cloned());
     // One window of the whole recording is no step: passes may lie outside of the common recording.
-    let unmarked = unmarked.filter(|steps| steps.len() > 1);
+    let unmarked = (!is_marked && numbered.len() > 1).then(|| numbered.clone());
     if unmarked.is_some() {
         // Such steps are cut on the device's time.
         found.iter_mut().flat_map(|(_, passes)| passes).for_each(|pass| pass.issued = pass.start);
     }
+    // Marks of hosts have numbers; steps of the job without numbers are others.
+    let is_same =
+        if is_marked { windows.steps.iter().all(|step| step.number.is_some()) } else { unmarked.is_some() };
+    let lengths: BTreeMap<u32, i64> =
+        numbered.iter().filter(|_| is_same).map(|(number, from, to)| (*number, to - from)).collect();
     for (rank, of_rank) in &found {
         let (stage, replica, shard) = places.place(*rank);
         let trace = job.position(*rank).map(|at| &job.members[at].trace);
         let steps = unmarked.clone().or_else(|| trace.map(steps)).unwrap_or_default();
         place(&mut passes, of_rank, &steps, (*rank, stage, replica, shard));
+        let length = |&(step, from, to): &(u32, i64, i64)| StepTime {
+            step,
+            rank: *rank,
+            // A step is as long for all ranks as in the other reports.
+            duration: lengths.get(&step).copied().unwrap_or(to - from),
+            memory_bytes: None,
+        };
+        passes.steps.extend(steps.iter().map(length));
+    }
+    if let Some((first, ..)) = numbered.get(windows.warm_up.len()).filter(|_| is_same) {
+        let before: BTreeSet<u32> =
+            passes.passes.iter().map(|pass| pass.step).filter(|step| step < first).collect();
+        passes.warm_up = Some(before.len());
     }
     shards::begin_together(&mut passes.passes);
     passes.host_order =
@@ -216,23 +246,13 @@ fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
     steps
 }
 
-/// Steps of a job without step marks, with warnings.
-fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Windows> {
-    if job.members.iter().any(|member| !steps(&member.trace).is_empty()) {
-        return None;
-    }
-    let tables = Tables::shipped();
-    let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
-    Some(windows(&views, joined))
-}
-
-/// Steps with their numbers, otherwise with their indices.
+/// Steps with their numbers, otherwise with their indices: number, start, end, warm-up included.
 fn numbered(windows: &Windows) -> Vec<(u32, i64, i64)> {
     let number = |(at, step): (usize, &crate::windows::StepWindow)| {
         let number = step.number.and_then(|number| u32::try_from(number).ok());
         (number.unwrap_or(at as u32), step.start, step.end)
     };
-    windows.steps.iter().enumerate().map(number).collect()
+    windows.warm_up.iter().chain(&windows.steps).enumerate().map(number).collect()
 }
 
 /// Warning about ranks whose messages separate passes of one kind only; an error if all ranks are affected.
@@ -306,12 +326,6 @@ fn place(
             end: pass.end,
         });
     }
-    passes.steps.extend(steps.iter().map(|&(step, start, end)| StepTime {
-        step,
-        rank,
-        duration: end - start,
-        memory_bytes: None,
-    }));
 }
 
 #[cfg(test)]

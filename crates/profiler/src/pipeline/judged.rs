@@ -6,8 +6,9 @@
 use super::verdict::{LAST_STAGE, Verdict, percent, time};
 use super::{Certainty, PipelinePage, Question, from_job};
 use crate::Job;
-use crate::attribution::{self, Kind, Named, StragglerReport, Work, joined_straggler_report};
+use crate::attribution::{self, Kind, Named, StragglerReport, Work, judged_steps};
 use crate::joined::Joined;
+use crate::view::Tables;
 use crate::workers::Workers;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -48,9 +49,10 @@ pub fn of_job(
     question: &Question,
     workers: &impl Workers,
 ) -> Result<PipelinePage, Problem> {
-    let mut page = super::page(from_job::passes(job, joined)?, question)?;
-    if job.members.len() > 1 {
-        page.judge_by(&joined_straggler_report(job, joined, None, workers));
+    let (windows, report) = judged_steps(job, joined, &Tables::shipped(), workers);
+    let mut page = super::page(from_job::passes_in(job, joined, &windows)?, question)?;
+    if let Some(report) = report {
+        page.judge_by(&report);
     }
     Ok(page)
 }
@@ -121,7 +123,7 @@ fn of_named(page: &PipelinePage, named: &Named) -> Verdict {
             ("pipeline-slow-worker", format!("{ranks} {is} slow ({})", named.cause))
         }
     };
-    let share = percent(named.cost_s * 1e9 / (page.median_step as f64).max(1.0));
+    let share = percent(named.cost_s * 1e9 / page.mean_step.max(1.0));
     let message = format!(
         "{subject}: {} per step, {}",
         named.certainty.worded(&time(cost)),

@@ -51,7 +51,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     let off = if page.bounds_only.is_some() { 0 } else { page.replay_error };
     if let Some(inconclusive) = inconclusive(page) {
         let named = page.judgement.iter().filter(|judged| !judged.culprits.is_empty());
-        return named.flat_map(|judged| judged.verdicts(page)).chain([inconclusive]).collect();
+        return std::iter::once(inconclusive).chain(named.flat_map(|judged| judged.verdicts(page))).collect();
     }
     let threshold = (page.median_step / 100).max(noise).max(off);
     let is_notable = |v: &Verdict| v.cost > threshold || v.certainty == Certainty::Unknown;
@@ -94,7 +94,7 @@ fn inconclusive(page: &PipelinePage) -> Option<Verdict> {
 }
 
 fn stalls(page: &PipelinePage) -> Option<Verdict> {
-    let counted = |step: u32| page.start != Some(step);
+    let counted = |step: u32| page.start.is_none_or(|start| step > start);
     let stalls: Vec<_> = page.stalls.iter().filter(|s| counted(s.step)).collect();
     let steps: Vec<_> = page.steps.iter().filter(|s| counted(s.step) && s.stalls > 0).collect();
     let number: usize = steps.iter().map(|s| s.stalls).sum();
@@ -104,10 +104,14 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
-    // The table also lists stalls of the first step; it includes warm-up, so they are excluded from the sum.
-    let first = page.steps.iter().find(|step| page.start == Some(step.step) && step.stalls > 0);
-    let excluded = first.map_or_else(String::new, |first| {
-        format!(" (without {} in step {}, the first)", count(first.stalls, "stall"), first.step)
+    // The table also lists stalls of warm-up, which are excluded from the sum.
+    let first: Vec<_> = page.steps.iter().filter(|s| !counted(s.step) && s.stalls > 0).collect();
+    let excluded = first.last().map_or_else(String::new, |last| {
+        let stalls = count(first.iter().map(|s| s.stalls).sum(), "stall");
+        match first.len() {
+            1 => format!(" (without {stalls} in step {}, the first)", last.step),
+            _ => format!(" (without {stalls} in the first steps up to {})", last.step),
+        }
     });
     if let Some(reason) = &page.bounds_only {
         let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {

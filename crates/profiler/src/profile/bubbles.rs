@@ -19,7 +19,7 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
     if waterfall.total.get(undivided) == 0 {
         return;
     }
-    let Ok(passes) = from_job::passes(job, joined) else { return };
+    let Ok(passes) = from_job::passes_in(job, joined, windows) else { return };
     let replicas: BTreeSet<u32> = passes.passes.iter().map(|pass| pass.replica).collect();
     if replicas.len() * windows.steps.len() > MOST_REPLAYS {
         return;
@@ -29,7 +29,10 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
         of_stage.entry((pass.stage, pass.replica)).or_default().insert(pass.rank);
     }
     for (at, step) in windows.steps.iter().enumerate() {
-        let number = step.number.and_then(|number| u32::try_from(number).ok()).unwrap_or(at as u32);
+        let number = step
+            .number
+            .and_then(|number| u32::try_from(number).ok())
+            .unwrap_or((at + windows.warm_up.len()) as u32);
         for &replica in &replicas {
             let question = Question { step: Some(number), replica: Some(replica), ..Question::default() };
             let Ok(page) = page(passes.clone(), &question) else { continue };

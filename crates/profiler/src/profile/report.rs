@@ -69,6 +69,11 @@ pub struct Report {
     /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step.
     #[serde(skip)]
     pub samples: usize,
+    /// The steps, such as `steps 10-12`; `the whole recording` without steps.
+    pub steps_covered: String,
+    /// Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a mean over whole steps.
+    #[serde(rename = "added_ns")]
+    pub added: i64,
     /// The mean step, in nanoseconds.
     #[serde(rename = "step_time_ns")]
     pub step_time: f64,
@@ -104,7 +109,7 @@ pub struct Report {
     pub spreads: Vec<Spread>,
     /// Ranks whose kernels take longer than the same ones of others, with the factor.
     pub slower_chips: Vec<(u32, f64)>,
-    /// Totals of the whole recording.
+    /// Totals of the common window of all ranks.
     pub recorded: Recorded,
     /// Tree of label, phase, family, kernel.
     pub tree: Vec<Node>,
@@ -219,8 +224,10 @@ pub(super) fn report(
         cut_by: Some(windows.cut_by),
         step_spread: windows.spread,
         samples: waterfall.samples(),
+        steps_covered: windows.covered(),
+        added: windows.added,
         step_time: waterfall.time() as f64 / samples,
-        median_step_ns: median_step(windows),
+        median_step_ns: windows.median_step(),
         warm_up: None,
         serving: None,
         lines: lines(waterfall, job.world_size, part),
@@ -265,13 +272,6 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     })
 }
 
-/// Median step, in nanoseconds; the lower one of two, 0 without steps.
-pub(super) fn median_step(windows: &Windows) -> f64 {
-    let mut durations: Vec<i64> = windows.steps.iter().map(crate::windows::StepWindow::duration).collect();
-    durations.sort_unstable();
-    durations.get(durations.len().saturating_sub(1) / 2).copied().unwrap_or(0) as f64
-}
-
 /// Warnings about the sums themselves.
 fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -298,7 +298,9 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
         );
         warnings.push(Warning::new("steps-do-not-repeat", message));
     }
-    let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
+    // The end of the last step is outside of the recording.
+    let outside = windows.added * i64::try_from(waterfall.ranks.len()).unwrap_or(i64::MAX);
+    let unexplained = waterfall.share((waterfall.total.get(Label::Unexplained) - outside).max(0));
     if unexplained > 0.01 {
         let message = format!(
             "{:.1}% of the time is idle without a recorded cause (missing launches, or end of the recording)",

@@ -100,11 +100,11 @@ pub struct KernelRow {
     pub per_step: f64,
 }
 
-/// Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds.
+/// Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recorded {
-    /// The common window.
+    /// The common window: from the last rank's first to the first rank's last activity.
     #[serde(rename = "window_ns")]
     pub window: f64,
     /// Compute.

@@ -7,8 +7,7 @@ use super::{Question, Read, chosen, drawn, rank, shown};
 use crate::Job;
 use crate::joined::Joined;
 use crate::profile::Workers;
-use crate::view::{Tables, View};
-use crate::windows::windows;
+use crate::view::Tables;
 use railwright_spec::problem::Problem;
 use railwright_step::columns::Window;
 use railwright_step::columns::range::{Piece, Stack, Sums};
@@ -67,10 +66,7 @@ pub fn sums(
     rows: &Rows,
     workers: &impl Workers,
 ) -> Result<Summed, Problem> {
-    let views = workers.map(&job.members, |_, member| View::new(&member.trace, tables));
-    let mut windows = windows(&views, joined);
-    windows.settle(job.members.iter().map(|member| &member.trace));
-    drop(views);
+    let windows = crate::steps::of_job(job, joined, tables, workers);
     let at = chosen(&windows, question.step)?;
     let step = windows.steps.get(at).ok_or_else(|| Problem::new("nothing was recorded"))?;
     let whole = Window { from: 0, to: step.duration() };

@@ -58,13 +58,14 @@ fn head(page: &PipelinePage, document: &mut Document) {
         let _ = write!(summary, ", {} replicas", shape.data_parallel);
     }
     let _ = write!(summary, ", {} step{}", page.steps.len(), if page.steps.len() == 1 { "" } else { "s" });
-    if let Some(worst) = page.verdicts.iter().max_by_key(|verdict| verdict.cost) {
-        document.verdict(worst.message.as_str());
+    if let Some(first) = page.headline() {
+        document.verdict(first.message.as_str());
     }
     document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {summary}").into()]);
     let slow = &page.what_if.slowdown;
     let off = page.replay_error as f64 / page.median_step.max(1) as f64;
     document.pairs(vec![
+        ("mean step", Cell::seconds(Seconds::new(page.mean_step * 1e-9))),
         ("median step", cell(page.median_step)),
         (
             "ideal bubble",
@@ -309,11 +310,12 @@ fn asked(page: &PipelinePage, document: &mut Document) {
 fn parts(page: &PipelinePage, document: &mut Document) {
     document.heading_with(
         "step breakdown",
-        "median of each part over steps; each part is the difference of two simulations",
+        "of the job: median of each part over steps; each part is the difference of two simulations, while `railwright profile` \
+         divides the bubble of the mean rank and step",
     );
     let total = page.typical.total.max(1) as f64;
     // Only hosts that carry messages themselves show their activity in between.
-    let known = |part: &(&str, i64)| *part != ("hosts between passes", 0);
+    let known = |part: &(&str, i64)| *part != ("host time between passes", 0);
     let bars = page.typical.parts().into_iter().filter(known).map(|(name, part)| Bar {
         depth: 1,
         label: name.to_owned(),
@@ -327,9 +329,13 @@ fn parts(page: &PipelinePage, document: &mut Document) {
 fn stages(page: &PipelinePage, document: &mut Document) {
     document.heading_with(
         "stages",
-        format!("bubble: share of step time without a pass to run; causes in step {}", page.shown.step),
+        format!(
+            "bubble: share of the job's steps without a pass to run; own: of the rank's own recorded steps; causes in step {}",
+            page.shown.step
+        ),
     );
     let several = page.stages.iter().any(|s| s.ranks > 1);
+    let has_own = page.stages.iter().any(|s| (s.bubble - s.bubble_of_step).abs() > 0.0005);
     let memory = page.stages.iter().any(|s| s.memory_bytes.is_some());
     let mut columns = vec![
         Column::numbers("stage"),
@@ -347,18 +353,32 @@ fn stages(page: &PipelinePage, document: &mut Document) {
     let causes: Vec<Cause> =
         Cause::ALL.into_iter().filter(|&c| page.shown.rows.iter().any(|r| r.causes.get(c) > 0)).collect();
     columns.extend(causes.iter().map(|c| Column::numbers(c.name()).expendable(1)));
+    if has_own {
+        columns.push(Column::numbers("own").expendable(2));
+    }
     if memory {
         columns.push(Column::numbers("memory").expendable(2));
     }
     let row =
         |s: &railwright_profiler::pipeline::StageRow| {
-            let mut row =
-                vec![Cell::whole(s.stage.into()), cell(s.forward), cell(s.backward), Cell::percent(s.bubble)];
+            let mut row = vec![
+                Cell::whole(s.stage.into()),
+                cell(s.forward),
+                cell(s.backward),
+                Cell::percent(s.bubble_of_step),
+            ];
             if several {
-                row.extend([Cell::whole(s.ranks as u64), Cell::percent(s.least), Cell::percent(s.most)]);
+                row.extend([
+                    Cell::whole(s.ranks as u64),
+                    Cell::percent(s.least_of_step),
+                    Cell::percent(s.most_of_step),
+                ]);
             }
             let shown = page.shown.rows.iter().find(|r| r.stage == s.stage);
             row.extend(causes.iter().map(|&c| shown.map_or_else(Cell::default, |r| cell(r.causes.get(c)))));
+            if has_own {
+                row.push(Cell::percent(s.bubble));
+            }
             if memory {
                 row.push(s.memory_bytes.map_or_else(Cell::default, |b| {
                     Cell::number(human::bytes(Bytes::new(b as f64)), b as f64)
@@ -375,16 +395,17 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
     document.heading_with(
         "steps",
-        "largest stall cost first, then slowest; replayed: step time by replay of its own passes",
+        "largest stall cost first, then slowest; passes: from the first to the last; replayed: by replay of them",
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
     let mut columns = vec![
         Column::numbers("step"),
-        Column::numbers("measured"),
+        Column::numbers("step time"),
         Column::numbers("over the median"),
         Column::numbers("stalls"),
         Column::numbers("stalls cost"),
+        Column::numbers("passes").expendable(3),
         Column::numbers("replayed").expendable(1),
         Column::numbers("replay error").expendable(2),
     ];
@@ -392,10 +413,11 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     let rows = rows.into_iter().take(limit).map(|s| {
         let mut row = vec![
             Cell::whole(s.step.into()),
-            cell(s.measured),
+            cell(s.step_time),
             cell(s.excess),
             Cell::whole(s.stalls as u64),
             if s.stalls > 0 { cost_cell(s.stall_cost, s.certainty) } else { cell(0) },
+            cell(s.measured),
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
         ];

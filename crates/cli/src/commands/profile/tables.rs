@@ -298,7 +298,10 @@ impl Shown {
 
     pub(super) fn recorded(&self, document: &mut Document) {
         let all = &self.report.recorded;
-        document.heading_with("whole recording", "independent of steps, mean of ranks");
+        document.heading_with(
+            "common recording",
+            "from the last rank's first to the first rank's last activity; mean of ranks",
+        );
         let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
         document.pairs(vec![
             ("window", Cell::from(time(all.window))),

@@ -62,6 +62,7 @@ fn no_steps() -> Windows {
         warm_up: Vec::new(),
         at_collective: false,
         spread: 0,
+        added: 0,
         warnings: Vec::new(),
     }
 }

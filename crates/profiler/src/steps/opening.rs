@@ -5,14 +5,13 @@
 //! in every opening would be charged once too little. Excludes first steps with recorded work before them, and openings that no later step
 //! has.
 
-use super::steps;
 use crate::Job;
 use crate::occupancy::Occupancy;
-use crate::windows::{CutBy, Windows, host_steps};
+use crate::windows::{CutBy, StepWindow, Windows, host_steps};
 use railwright_spec::median;
 
 /// Time by which the first step begins earlier, in nanoseconds.
-pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -> i64 {
+pub(crate) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -> i64 {
     let Some(first) =
         windows.steps.first().filter(|_| windows.cut_by == CutBy::Launches && !windows.at_collective)
     else {
@@ -29,11 +28,11 @@ pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -
         begins.push((on.window.0 - first.start) as f64);
     }
     let opening = (-median(&mut begins)).max(0.0) as i64;
-    if steps::lack(windows, opening) { opening } else { 0 }
+    if lack(windows, opening) { opening } else { 0 }
 }
 
 /// The windows, with the opening added to their first step.
-pub(super) fn opened(windows: &Windows, opening: i64) -> Windows {
+pub(crate) fn opened(windows: &Windows, opening: i64) -> Windows {
     let mut opened = windows.clone();
     if let Some(first) = opened.steps.first_mut() {
         first.start -= opening;
@@ -41,11 +40,50 @@ pub(super) fn opened(windows: &Windows, opening: i64) -> Windows {
     opened
 }
 
+/// Tests whether the last step lacks an opening of this length, in nanoseconds: at least half of it, relative to the shortest other step.
+/// If no step lacks it, the time before the first step is something else, such as the end of a warm-up. Two steps are too few to decide.
+fn lack(windows: &Windows, opening: i64) -> bool {
+    let durations: Vec<i64> = windows.steps.iter().map(StepWindow::duration).collect();
+    match durations.split_last() {
+        Some((last, others)) if others.len() >= 2 => {
+            others.iter().min().is_none_or(|shortest| 2 * (shortest - last) >= opening)
+        }
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::attribution::{Verdict, straggler_report};
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
+
+    fn windows(durations: &[i64], cut_by: CutBy) -> Windows {
+        let mut at = 0;
+        let step = |&duration: &i64| {
+            at += duration;
+            StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
+        };
+        Windows {
+            cut_by,
+            common: (0, 0),
+            steps: durations.iter().map(step).collect(),
+            warm_up: Vec::new(),
+            at_collective: false,
+            spread: 0,
+            added: 0,
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_opening_belongs_to_steps_whose_last_one_lacks_it() {
+        let lacks = |durations: &[i64], opening: i64| lack(&windows(durations, CutBy::Launches), opening);
+        assert!(lacks(&[80, 90, 80, 60], 20) && lacks(&[80, 82, 80, 69], 20));
+        assert!(!lacks(&[390, 145, 144], 66) && !lacks(&[80, 80, 80], 20));
+        assert!(lacks(&[80, 80], 20) && lacks(&[80], 20));
+    }
 
     /// A rank whose host is late before the gathers of every step, the first one included.
     #[test]
