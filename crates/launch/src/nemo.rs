@@ -8,6 +8,7 @@ mod helpers;
 mod limits;
 mod names;
 mod offload;
+pub(crate) mod performance;
 mod recipe;
 mod script;
 mod tuning;
@@ -28,7 +29,7 @@ use crate::{
 };
 use names::Name;
 use railwright_spec::human::shorten;
-use railwright_spec::model::{by_name, catalogue};
+use railwright_spec::model::{Mixer, Model, by_name, catalogue};
 use railwright_spec::problem::Problem;
 pub(crate) use script::hydra;
 use std::collections::BTreeSet;
@@ -49,6 +50,9 @@ impl Reader for BridgeReader {
     fn recognise(&self, text: &str) -> Option<Evidence> {
         if recipe::format_of(text) == Some(Format::MegatronBridge) {
             return Some(Evidence::new(Strength::Certain, "Python that imports `megatron.bridge`"));
+        }
+        if performance::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, "a performance script with the name of a recipe"));
         }
         if crate::foreign::owner(text).is_some() {
             return None;
@@ -182,6 +186,9 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     }
     // What the recipe sets is overridden.
     let unset: Vec<(String, usize)> = started.iter().flat_map(|started| started.open.clone()).collect();
+    for (word, line) in started.iter().flat_map(|started| &started.unknown) {
+        draft.remark(RemarkKind::Unknown, word, Some(*line), "unknown, ignored");
+    }
     for (word, line) in &unset {
         let message = "has no value in this file, or only in one branch, so it stays unset";
         draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
@@ -196,12 +203,11 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             open.insert(path);
         }
     }
-    if let Some(entry) = document.entries.iter().find(|entry| limits::is_of_two_stacks(entry)) {
-        let problem = Problem::new(format!(
-            "`{} = {}`: a model with an encoder and a decoder (T5, UL2, BART) is not supported",
-            entry.name,
-            entry.data.shown()
-        ));
+    if let Some((entry, what)) =
+        document.entries.iter().find_map(|entry| limits::unsupported(entry).map(|what| (entry, what)))
+    {
+        let problem =
+            Problem::new(format!("`{} = {}`: {what} is not supported", entry.name, entry.data.shown()));
         draft.problem(
             problem.hint(
                 "a causal language model is supported, as in `railwright estimate llama-3.1-8b --tp 8`",
@@ -351,7 +357,7 @@ fn affects(entry: &Entry) -> bool {
 }
 
 fn unknown(entry: &Entry, draft: &mut Draft) {
-    let is_off = matches!(entry.data, Data::Null | Data::Flag(_)) || entry.data == Data::List(Vec::new());
+    let is_off = matches!(entry.data, Data::Null | Data::Flag(false)) || entry.data == Data::List(Vec::new());
     let last = entry.path.rsplit('.').next().unwrap_or(&entry.path);
     // Configuration classes have many more fields than there are flags; those that are off are not reported.
     if is_off && entry.path.starts_with("model.") {
@@ -527,23 +533,29 @@ fn conflicts(draft: &mut Draft) {
     let spec = draft.spec().model.clone();
     let (Some(layers), Some(hidden), Some(heads)) = (spec.layers, spec.hidden, spec.heads) else { return };
     let Ok(own) = spec.resolve(|_| Err(Problem::new("no file"))) else { return };
-    let alike = catalogue().iter().filter_map(|entry| by_name(entry.name).ok()).find(|known| {
-        let known_heads = known.layer_kinds.first().and_then(|layer| match &layer.mixer {
-            railwright_spec::model::Mixer::Attention(attention) => Some(attention.heads),
-            _ => None,
-        });
-        known.num_layers() == layers && known.hidden_size == hidden && known_heads == Some(heads)
-    });
-    let Some(known) = alike else { return };
-    let groups = |model: &railwright_spec::model::Model| {
+    let alike: Vec<Model> = catalogue()
+        .iter()
+        .filter_map(|entry| by_name(entry.name).ok())
+        .filter(|known| {
+            let known_heads = known.layer_kinds.first().and_then(|layer| match &layer.mixer {
+                Mixer::Attention(attention) => Some(attention.heads),
+                _ => None,
+            });
+            known.num_layers() == layers && known.hidden_size == hidden && known_heads == Some(heads)
+        })
+        .collect();
+    let groups = |model: &Model| {
         model.layer_kinds.first().and_then(|layer| match &layer.mixer {
-            railwright_spec::model::Mixer::Attention(attention) => Some(attention.kv_heads),
+            Mixer::Attention(attention) => Some(attention.kv_heads),
             _ => None,
         })
     };
-    if let (Some(a), Some(b)) = (groups(&own), groups(&known))
-        && a != b
-    {
+    // Different families share these three sizes: one that agrees is enough.
+    let Some(known) = alike.first().filter(|_| !alike.iter().any(|known| groups(known) == groups(&own)))
+    else {
+        return;
+    };
+    if let (Some(a), Some(b)) = (groups(&own), groups(known)) {
         let origin = draft.spec().place("model.kv_heads").cloned().unwrap_or_default();
         let message = format!(
             "{a} key-value heads, but {}, with the same layers, width and heads, has {b}: one of the two is \

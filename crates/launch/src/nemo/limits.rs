@@ -1,7 +1,7 @@
 //! Configurations that are not read, and models that are not supported.
 //!
 //! Responsible for: open dimensions of a model whose configuration was not read, dimensions that change a model named elsewhere, and the
-//! features of a model with an encoder and a decoder.
+//! features of models that are not supported: an encoder and a decoder, or a vision tower.
 
 use super::script::Started;
 use crate::document::{Data, Entry};
@@ -34,8 +34,20 @@ fn mentions(data: &Data, part: &str) -> bool {
     }
 }
 
+/// The kind of model that a key describes, if it is not supported.
+pub(super) fn unsupported(entry: &Entry) -> Option<&'static str> {
+    // NeMo 1's `neva` and `video_neva` have the language model and the vision tower in this section.
+    let is_multimodal = ["model.mm_cfg.vision_encoder.", "model.mm_cfg.llm."]
+        .iter()
+        .any(|section| entry.path.starts_with(section));
+    if is_multimodal {
+        return Some("a vision-language model (NeVA)");
+    }
+    is_of_two_stacks(entry).then_some("a model with an encoder and a decoder (T5, UL2, BART)")
+}
+
 /// Tests whether a key describes a model of an encoder and a decoder.
-pub(super) fn is_of_two_stacks(entry: &Entry) -> bool {
+fn is_of_two_stacks(entry: &Entry) -> bool {
     let is_composed = entry.path.starts_with("defaults")
         && ["@model.encoder", "@model.decoder"]
             .iter()
