@@ -5,6 +5,7 @@
 
 mod formats;
 mod helpers;
+mod launcher;
 mod limits;
 mod names;
 mod offload;
@@ -29,7 +30,6 @@ use crate::{
 };
 use names::Name;
 use railwright_spec::human::shorten;
-use railwright_spec::model::{Mixer, Model, by_name, catalogue};
 use railwright_spec::problem::Problem;
 pub(crate) use script::hydra;
 use std::collections::BTreeSet;
@@ -100,6 +100,9 @@ impl Reader for NemoReader {
         let sizes = ["micro_batch_size", "encoder_seq_length", "tensor_model_parallel_size"];
         if has("trainer:") && has("model:") && sizes.iter().any(|size| text.contains(size)) {
             return Some(Evidence::new(Strength::Certain, "YAML with the keys `trainer` and `model`"));
+        }
+        if launcher::is_one(text) {
+            return Some(Evidence::new(Strength::Likely, "overrides of a stage of NeMo's launcher"));
         }
         (is_override(text, "model.")
             && (is_override(text, "trainer.") || text.contains("_model_parallel_size=")))
@@ -228,6 +231,10 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     }
     derived(&document, &mut arguments, &mut draft);
     let world = match &started {
+        // Without a launcher of its own, a program starts the ranks of its trainer.
+        Some(started) if started.world.ranks.is_none() && document.get("trainer.num_nodes").is_some() => {
+            world::of(&document)
+        }
         Some(started) => started.world.clone(),
         None if recipe.is_some() => world::of(&document),
         None => world::of_file(&document, &mut draft),
@@ -235,7 +242,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     if is_whole {
         transfer(format, file, &arguments, &world, &mut draft, Some(&unwanted(format, &open, &arguments)));
         generation(format, &arguments, &mut draft);
-        conflicts(&mut draft);
+        limits::conflicts(&mut draft);
     } else {
         // An override of another file sets its values, but no defaults.
         transfer(format, file, &arguments, &world, &mut draft, None);
@@ -526,45 +533,6 @@ fn generation(format: Format, arguments: &Arguments, draft: &mut Draft) {
     };
     draft.set("plan.software", &id.to_owned(), "the framework's version", None);
     draft.remark(RemarkKind::Assumed, "plan.software", None, format!("inferred: `{id}`, {why}"));
-}
-
-/// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two is wrong.
-fn conflicts(draft: &mut Draft) {
-    let spec = draft.spec().model.clone();
-    let (Some(layers), Some(hidden), Some(heads)) = (spec.layers, spec.hidden, spec.heads) else { return };
-    let Ok(own) = spec.resolve(|_| Err(Problem::new("no file"))) else { return };
-    let alike: Vec<Model> = catalogue()
-        .iter()
-        .filter_map(|entry| by_name(entry.name).ok())
-        .filter(|known| {
-            let known_heads = known.layer_kinds.first().and_then(|layer| match &layer.mixer {
-                Mixer::Attention(attention) => Some(attention.heads),
-                _ => None,
-            });
-            known.num_layers() == layers && known.hidden_size == hidden && known_heads == Some(heads)
-        })
-        .collect();
-    let groups = |model: &Model| {
-        model.layer_kinds.first().and_then(|layer| match &layer.mixer {
-            Mixer::Attention(attention) => Some(attention.kv_heads),
-            _ => None,
-        })
-    };
-    // Different families share these three sizes: one that agrees is enough.
-    let Some(known) = alike.first().filter(|_| !alike.iter().any(|known| groups(known) == groups(&own)))
-    else {
-        return;
-    };
-    if let (Some(a), Some(b)) = (groups(&own), groups(known)) {
-        let origin = draft.spec().place("model.kv_heads").cloned().unwrap_or_default();
-        let message = format!(
-            "{a} key-value heads, but {}, with the same layers, width and heads, has {b}: one of the two is \
-             wrong; those of the file are used",
-            known.name
-        );
-        let source = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());
-        draft.remark(RemarkKind::Conflict, &source, origin.line, message);
-    }
 }
 
 /// NeMo writes norms in small letters.

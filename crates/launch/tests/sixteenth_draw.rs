@@ -99,7 +99,7 @@ const PRIMUS: &str = "modules:\n  pre_trainer:\n    framework: megatron\n    con
     model: ${PRIMUS_MODEL:small}.yaml\n    overrides:\n      micro_batch_size: ${MBS:2}\n      global_batch_size: 32\n      \
     seq_length: 2048\n";
 const BASE: &str = "num_layers: 24\nhidden_size: 1024\nnum_attention_heads: 16\nhidden_dropout: 0.1\nattention_dropout: 0.1\nswiglu: false\n\
-    bf16: false\nadd_bias_linear: true\nfancy_default: 3\n";
+    add_bias_linear: true\nfancy_default: 3\n";
 
 /// Files of a repository, by their path from its folder or from that of another file.
 struct Repository(&'static [(&'static str, &'static str)]);
@@ -154,14 +154,14 @@ fn keys_of_a_model_that_nothing_reads_are_listed() {
         ("primus/configs/modules/megatron/pre_trainer.yaml", "bf16: true\n"),
         (
             "primus/configs/models/megatron/small.yaml",
-            "extends:\n  - base.yaml\nnum_layers: 12\nlinear_attention_freq: \"([1]*3+[0])*3\"\nlatent_width: 512\n",
+            "extends:\n  - base.yaml\nnum_layers: 12\nq_lora_rank: 1536\nlatent_width: 512\n",
         ),
         ("primus/configs/models/megatron/own.yaml", "extends:\n  - small.yaml\nmodel_type: own_kind\n"),
         ("primus/configs/models/megatron/base.yaml", BASE),
     ];
     let read = read_in(PRIMUS, "a.yaml", files);
     let of = |read: &Launch, part: &str| has(read, RemarkKind::Unknown, part);
-    assert!(of(&read, "latent_width = 512") && of(&read, "linear_attention_freq"), "{:?}", read.remarks);
+    assert!(of(&read, "latent_width = 512") && of(&read, "q_lora_rank = 1536"), "{:?}", read.remarks);
     folder::check(&read, &[("model.layers", "12")]);
     let own = read_in(&PRIMUS.replace("small", "own"), "a.yaml", files);
     folder::check(&own, &[("model.layers", "open"), ("plan.micro_batch", "2")]);
@@ -284,7 +284,7 @@ fn unknown_arguments_of_a_log_are_listed_with_their_values() {
     assert!(!of("fake_off") && !of("dino"), "{:?}", read.remarks);
 }
 
-/// A program in Python inside of a shell script.
+/// A Python program within a shell script.
 #[test]
 fn a_script_with_python_inside_is_still_a_script() {
     let text = "#!/bin/bash\ndocker exec x bash -lc \"swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 2 --max_length 4096\"\n\
@@ -372,4 +372,43 @@ fn programs_without_an_overlap_are_known() {
         Some("mindspeed")
     );
     assert_eq!(front(&launch(DENSE)), None);
+}
+
+/// NeMo-Framework-Launcher starts a stage with overrides of its configuration.
+#[test]
+fn a_stage_of_the_launcher_of_nemo_is_read() {
+    const CONFIG: &str = "trainer: {devices: 8, num_nodes: 1, precision: bf16}\nmodel:\n  micro_batch_size: 4\n  global_batch_size: 128\n  \
+        tensor_model_parallel_size: 1\n  encoder_seq_length: ${peft.model.data.train_ds.max_seq_length}\n  data:\n    train_ds:\n      \
+        max_seq_length: 2048\n      micro_batch_size: ${peft.model.micro_batch_size}\n";
+    let files = &[("launcher_scripts/conf/peft/llama/sft.yaml", CONFIG)];
+    let text = "#!/bin/bash\nDIR=${DIR:-\"/opt/launcher\"}\npython3 ${DIR}/launcher_scripts/main.py peft=llama/sft stages=[peft] \
+        base_results_dir=${DIR}/results peft.trainer.num_nodes=2 peft.model.micro_batch_size=1 ++peft.model.global_batch_size=32 \
+        peft.model.tensor_model_parallel_size=4 peft.model.data.train_ds.max_seq_length=4096\n";
+    let read = folder::read(text, "run.sh", files);
+    let expected = [
+        ("cluster.devices", "16"),
+        ("plan.tensor_parallel", "4"),
+        ("plan.micro_batch", "1"),
+        ("plan.global_batch", "32"),
+        ("plan.sequence_length", "4096"),
+        ("model.layers", "open"),
+    ];
+    folder::check(&read, &expected);
+    let absent = launch(text);
+    folder::check(&absent, &[("plan.tensor_parallel", "4"), ("plan.sequence_length", "4096")]);
+}
+
+/// The path of a configuration that another file sets.
+#[test]
+fn the_path_of_a_configuration_may_be_set_elsewhere() {
+    let files = &[
+        ("common.env", "CONFIG_PATH=$ROOT/configs/grpo.yaml\n"),
+        ("configs/grpo.yaml", GRPO),
+        ("base.yaml", "logger: {log_dir: x}\n"),
+    ];
+    let text = "#!/bin/bash\nsource ./common.env\nuv run examples/run_grpo.py --config $CONFIG_PATH policy.train_global_batch_size=8 $@\n";
+    folder::check(
+        &folder::read(text, "run.sh", files),
+        &[("plan.global_batch", "8"), ("plan.micro_batch", "4")],
+    );
 }

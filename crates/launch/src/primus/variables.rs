@@ -28,7 +28,7 @@ pub(super) fn environment(entry: &mut Entry, variables: &BTreeMap<String, String
     entry.data = Data::of_word(&out);
 }
 
-/// Defaults inside of each other at most.
+/// Defaults within each other at most.
 const DEEPEST: usize = 8;
 
 /// A text with the defaults of its variables; `None` if one has none. A default may contain variables: `${A:${B:2}}`.
