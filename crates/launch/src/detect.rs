@@ -7,7 +7,7 @@ use crate::context::Written;
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
 use crate::{
-    Context, Format, Launch, environment, manifest, megatron, other, primus, several, shell, started,
+    Context, Format, Launch, environment, manifest, megatron, other, primus, rl, several, shell, started,
     trainers,
 };
 use railwright_spec::problem::Problem;
@@ -103,8 +103,9 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
     let text = script.as_deref().unwrap_or(text);
     let format = detect(text).first()?.format;
     if format == Format::Script {
-        let settings =
-            |text: &str, name: &str, words: started::Words<'_>| read_settings(text, name, context, words);
+        let settings = |text: &str, name: &str, words: started::Words<'_>, exported: &[shell::Exported]| {
+            read_settings(text, name, context, words, exported)
+        };
         return Some(started::read(text, file, context, &settings));
     }
     if format == Format::Other {
@@ -114,7 +115,7 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
     let read = reader.read_with(text.trim_start_matches('\u{feff}'), file, context);
     // Flags of Megatron have names that other programs use as well.
     if read.is_err() && format == Format::MegatronScript && started::recognise(text).is_some() {
-        let other = started::read(text, file, context, &|_, _, _| None);
+        let other = started::read(text, file, context, &|_, _, _, _| None);
         return Some(other.or(read));
     }
     Some(read)
@@ -126,11 +127,13 @@ fn read_settings(
     file: &str,
     context: &Context<'_>,
     (launcher, arguments): started::Words<'_>,
+    exported: &[shell::Exported],
 ) -> Option<Result<Launch, Vec<Problem>>> {
     match detect(text).first()?.format {
         Format::Script | Format::Accelerate | Format::Deepspeed => None,
         Format::Other => Some(other::read(text, file, arguments)),
-        Format::Primus => Some(primus::read_started(text, file, context, arguments)),
+        Format::Primus => Some(primus::read_started(text, file, context, (arguments, exported))),
+        Format::Rl => Some(rl::read_started(text, file, context, arguments)),
         Format::HfTrainer => Some(trainers::read_started(text, file, context, (launcher, arguments))),
         _ => read_with(text, file, context),
     }

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::document;
+use crate::document::{self, Entry};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed, tokenizers};
@@ -176,6 +176,13 @@ impl Reader for NeoxReader {
             entry.path = entry.path.replace('-', "_");
         }
         let mut fields = Fields::new(Format::GptNeox, file, text, document);
+        // `[[["flash"], "all"]]`: full attention in all layers, by kernels of one kind or another.
+        let is_full = |entry: &Entry| {
+            let shown = entry.data.shown();
+            let words = shown.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+            words.into_iter().all(|word| matches!(word, "flash" | "global" | "all"))
+        };
+        fields.document.entries.retain(|entry| !(entry.path == "attention_config" && is_full(entry)));
         fields.copy(KNOWN);
         degrees(&mut fields);
         model(&mut fields);

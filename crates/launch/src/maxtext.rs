@@ -4,6 +4,7 @@
 //! base file. Scales of a model that are no power of two are errors, as in MaxText.
 
 mod base;
+mod chips;
 mod keys;
 mod model;
 mod remat;
@@ -96,7 +97,8 @@ impl Reader for MaxTextReader {
 pub(crate) fn fill(fields: &mut Fields<'_>) {
     fields.copy(keys::KNOWN);
     model::read(fields);
-    let mesh = mesh(fields);
+    let halves = chips::of_two_devices(fields);
+    let mesh = mesh(fields, halves);
     batch(fields, &mesh);
     choices(fields);
     software(fields);
@@ -116,6 +118,8 @@ struct Mesh {
     ranks: Option<u64>,
     /// Ranks of one replica.
     model: Option<u64>,
+    /// JAX's devices of a rank.
+    devices: u64,
 }
 
 /// Axes, inside a slice and between slices.
@@ -139,10 +143,10 @@ fn axis(fields: &mut Fields<'_>, name: &str) -> Result<u64, ()> {
     if is_rest { Err(()) } else { Ok(product) }
 }
 
-fn mesh(fields: &mut Fields<'_>) -> Mesh {
+fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
     let [
-        data,
-        fsdp,
+        mut data,
+        mut fsdp,
         transposed,
         sequence,
         context,
@@ -164,6 +168,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         "pipeline",
     ]
     .map(|name| axis(fields, name));
+    let is_of_chips = !halves || chips::halved([&mut data, &mut fsdp]);
     let product = |axes: &[Result<u64, ()>]| {
         axes.iter().try_fold(1_u64, |all, axis| axis.map(|n| all.saturating_mul(n)))
     };
@@ -246,8 +251,15 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
     let has_own =
         ["dcn_data_parallelism", "dcn_fsdp_parallelism"].iter().any(|axis| fields.document.has(axis));
     if fsdp.is_err() && data == Ok(1) && !has_own {
-        let message = "the base file replicates between slices, and a node of GPUs is a slice: estimated as shards over all \
-            devices; on several nodes pass `--sharding hsdp:N` with the devices of a node";
+        let is_gpu =
+            fields.document.get("hardware").is_some_and(|entry| entry.data.plain().starts_with("gpu"));
+        let message = if is_gpu {
+            "the base file replicates between slices, and a node of GPUs is a slice: estimated as shards over all \
+                devices; on several nodes pass `--sharding hsdp:N` with the devices of a node"
+        } else {
+            "the base file replicates between slices: estimated as shards over all devices; on several slices pass \
+                `--sharding hsdp:N` with the devices of a slice"
+        };
         fields.draft.remark(RemarkKind::Assumed, "dcn_data_parallelism", None, message);
     }
     let ranks = product(&[all_data, all_tensor, all_context, pipeline]).ok();
@@ -256,7 +268,11 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         fields.set("cluster.devices", &ranks, &path);
     }
     let model = product(&[all_tensor, all_context, pipeline]).ok();
-    Mesh { data: all_data.ok(), ranks, model }
+    if !is_of_chips {
+        chips::stay_open(fields);
+        return Mesh { data: None, ranks: None, model: None, devices: 1 };
+    }
+    Mesh { data: all_data.ok(), ranks, model, devices: if halves { 2 } else { 1 } }
 }
 
 fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
@@ -267,6 +283,7 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
         fields.integer("num_pipeline_microbatches").and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
     let Some(per_device) = fields.number(path) else { return };
+    let per_device = per_device * mesh.devices as f64;
     // The batch of one pass, over all devices; fractions are whole sequences shared by several devices.
     let (Some(ranks), Some(data)) = (mesh.ranks, mesh.data) else {
         return per_replica(fields, mesh, per_device, pieces, steps);
@@ -315,6 +332,8 @@ fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Op
     }
     fields.set("plan.micro_batch", &(micro as u64), path);
     fields.set("plan.micro_batches", &count.saturating_mul(steps), path);
+    // The tokens of all steps follow from the devices as well.
+    fields.take("steps");
 }
 
 fn choices(fields: &mut Fields<'_>) {

@@ -19,7 +19,7 @@ pub(crate) mod meaning;
 mod memory;
 mod model;
 pub(crate) mod model_args;
-mod partial;
+pub(crate) mod partial;
 pub(crate) mod pipeline;
 mod precision;
 mod script;

@@ -5,9 +5,11 @@
 
 mod formats;
 mod helpers;
+mod launcher;
 mod limits;
 mod names;
 mod offload;
+pub(crate) mod performance;
 mod recipe;
 mod script;
 mod tuning;
@@ -28,7 +30,6 @@ use crate::{
 };
 use names::Name;
 use railwright_spec::human::shorten;
-use railwright_spec::model::{by_name, catalogue};
 use railwright_spec::problem::Problem;
 pub(crate) use script::hydra;
 use std::collections::BTreeSet;
@@ -49,6 +50,9 @@ impl Reader for BridgeReader {
     fn recognise(&self, text: &str) -> Option<Evidence> {
         if recipe::format_of(text) == Some(Format::MegatronBridge) {
             return Some(Evidence::new(Strength::Certain, "Python that imports `megatron.bridge`"));
+        }
+        if performance::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, "a performance script with the name of a recipe"));
         }
         if crate::foreign::owner(text).is_some() {
             return None;
@@ -96,6 +100,9 @@ impl Reader for NemoReader {
         let sizes = ["micro_batch_size", "encoder_seq_length", "tensor_model_parallel_size"];
         if has("trainer:") && has("model:") && sizes.iter().any(|size| text.contains(size)) {
             return Some(Evidence::new(Strength::Certain, "YAML with the keys `trainer` and `model`"));
+        }
+        if launcher::is_one(text) {
+            return Some(Evidence::new(Strength::Likely, "overrides of a stage of NeMo's launcher"));
         }
         (is_override(text, "model.")
             && (is_override(text, "trainer.") || text.contains("_model_parallel_size=")))
@@ -182,6 +189,9 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     }
     // What the recipe sets is overridden.
     let unset: Vec<(String, usize)> = started.iter().flat_map(|started| started.open.clone()).collect();
+    for (word, line) in started.iter().flat_map(|started| &started.unknown) {
+        draft.remark(RemarkKind::Unknown, word, Some(*line), "unknown, ignored");
+    }
     for (word, line) in &unset {
         let message = "has no value in this file, or only in one branch, so it stays unset";
         draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
@@ -196,12 +206,11 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             open.insert(path);
         }
     }
-    if let Some(entry) = document.entries.iter().find(|entry| limits::is_of_two_stacks(entry)) {
-        let problem = Problem::new(format!(
-            "`{} = {}`: a model with an encoder and a decoder (T5, UL2, BART) is not supported",
-            entry.name,
-            entry.data.shown()
-        ));
+    if let Some((entry, what)) =
+        document.entries.iter().find_map(|entry| limits::unsupported(entry).map(|what| (entry, what)))
+    {
+        let problem =
+            Problem::new(format!("`{} = {}`: {what} is not supported", entry.name, entry.data.shown()));
         draft.problem(
             problem.hint(
                 "a causal language model is supported, as in `railwright estimate llama-3.1-8b --tp 8`",
@@ -222,6 +231,10 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     }
     derived(&document, &mut arguments, &mut draft);
     let world = match &started {
+        // Without a launcher of its own, a program starts the ranks of its trainer.
+        Some(started) if started.world.ranks.is_none() && document.get("trainer.num_nodes").is_some() => {
+            world::of(&document)
+        }
         Some(started) => started.world.clone(),
         None if recipe.is_some() => world::of(&document),
         None => world::of_file(&document, &mut draft),
@@ -229,7 +242,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     if is_whole {
         transfer(format, file, &arguments, &world, &mut draft, Some(&unwanted(format, &open, &arguments)));
         generation(format, &arguments, &mut draft);
-        conflicts(&mut draft);
+        limits::conflicts(&mut draft);
     } else {
         // An override of another file sets its values, but no defaults.
         transfer(format, file, &arguments, &world, &mut draft, None);
@@ -351,7 +364,7 @@ fn affects(entry: &Entry) -> bool {
 }
 
 fn unknown(entry: &Entry, draft: &mut Draft) {
-    let is_off = matches!(entry.data, Data::Null | Data::Flag(_)) || entry.data == Data::List(Vec::new());
+    let is_off = matches!(entry.data, Data::Null | Data::Flag(false)) || entry.data == Data::List(Vec::new());
     let last = entry.path.rsplit('.').next().unwrap_or(&entry.path);
     // Configuration classes have many more fields than there are flags; those that are off are not reported.
     if is_off && entry.path.starts_with("model.") {
@@ -520,39 +533,6 @@ fn generation(format: Format, arguments: &Arguments, draft: &mut Draft) {
     };
     draft.set("plan.software", &id.to_owned(), "the framework's version", None);
     draft.remark(RemarkKind::Assumed, "plan.software", None, format!("inferred: `{id}`, {why}"));
-}
-
-/// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two is wrong.
-fn conflicts(draft: &mut Draft) {
-    let spec = draft.spec().model.clone();
-    let (Some(layers), Some(hidden), Some(heads)) = (spec.layers, spec.hidden, spec.heads) else { return };
-    let Ok(own) = spec.resolve(|_| Err(Problem::new("no file"))) else { return };
-    let alike = catalogue().iter().filter_map(|entry| by_name(entry.name).ok()).find(|known| {
-        let known_heads = known.layer_kinds.first().and_then(|layer| match &layer.mixer {
-            railwright_spec::model::Mixer::Attention(attention) => Some(attention.heads),
-            _ => None,
-        });
-        known.num_layers() == layers && known.hidden_size == hidden && known_heads == Some(heads)
-    });
-    let Some(known) = alike else { return };
-    let groups = |model: &railwright_spec::model::Model| {
-        model.layer_kinds.first().and_then(|layer| match &layer.mixer {
-            railwright_spec::model::Mixer::Attention(attention) => Some(attention.kv_heads),
-            _ => None,
-        })
-    };
-    if let (Some(a), Some(b)) = (groups(&own), groups(&known))
-        && a != b
-    {
-        let origin = draft.spec().place("model.kv_heads").cloned().unwrap_or_default();
-        let message = format!(
-            "{a} key-value heads, but {}, with the same layers, width and heads, has {b}: one of the two is \
-             wrong; those of the file are used",
-            known.name
-        );
-        let source = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());
-        draft.remark(RemarkKind::Conflict, &source, origin.line, message);
-    }
 }
 
 /// NeMo writes norms in small letters.

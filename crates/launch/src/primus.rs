@@ -4,6 +4,7 @@
 //! Without these files settings stay open. Modules of frameworks without a reader are errors.
 
 mod inherit;
+mod variables;
 
 #[cfg(test)]
 mod tests;
@@ -14,15 +15,17 @@ use crate::fields::Fields;
 use crate::megatron::arguments::{Arguments, OpenArgument};
 use crate::megatron::flags;
 use crate::megatron::meaning::World;
+use crate::megatron::partial;
 use crate::nemo::{argument, transfer};
-use crate::shell::Word;
+use crate::shell::{Exported, Word};
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
-use crate::{maxtext, torchtitan};
+use crate::{effects, maxtext, torchtitan};
 use inherit::Inherited;
 use railwright_spec::model::by_name;
 use railwright_spec::plan::Optimizer;
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
+use variables::environment;
 
 /// Reads Primus' YAML.
 #[derive(Clone, Copy, Debug)]
@@ -45,17 +48,24 @@ impl Reader for PrimusReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        read_started(text, file, context, &[])
+        read_started(text, file, context, (&[], &[]))
     }
 }
 
-/// Reads a configuration under the arguments of Primus's command line, which are overrides of its module.
+/// Reads a configuration under the arguments of Primus's command line, which are overrides of its module, and variables that a script exports.
 pub(crate) fn read_started(
     text: &str,
     file: &str,
     context: &Context<'_>,
-    arguments: &[Word],
+    (arguments, exported): (&[Word], &[Exported]),
 ) -> Result<Launch, Vec<Problem>> {
+    let unset = |exported: &Exported| exported.value.clone().unwrap_or_else(|| UNSET.to_owned());
+    // The last of several values is that of the program.
+    let variables: BTreeMap<String, String> = exported
+        .iter()
+        .map(|exported| (exported.name.clone(), unset(exported)))
+        .chain(context.variables.iter().cloned())
+        .collect();
     let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
     let module = document.entries.iter().find_map(|entry| {
         let name = entry.path.strip_prefix("modules.")?.strip_suffix(".framework")?;
@@ -64,8 +74,8 @@ pub(crate) fn read_started(
     let Some((module, framework)) = module else {
         return Err(vec![Problem::new("no module of `modules` has a `framework`").in_file(file)]);
     };
-    let mut merged =
-        merged(&document, &module, &framework, (text, file), context).map_err(|problem| vec![problem])?;
+    let mut merged = merged(&document, (&module, &framework), (text, file), &variables, context)
+        .map_err(|problem| vec![problem])?;
     override_with(arguments, &mut merged);
     match framework.as_str() {
         "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
@@ -79,7 +89,7 @@ pub(crate) fn read_started(
 }
 
 /// The value of an argument that is a variable of the script without a value.
-const UNSET: &str = "a variable";
+pub(crate) const UNSET: &str = "a variable";
 
 /// Puts arguments in place of the overrides of a module. A value that the script does not determine stays as its variable.
 fn override_with(arguments: &[Word], merged: &mut Merged) {
@@ -128,9 +138,9 @@ const CONFIGS: &str = "primus/configs";
 
 fn merged(
     document: &Document,
-    module: &str,
-    framework: &str,
+    (module, framework): (&str, &str),
     (text, file): (&str, &str),
+    variables: &BTreeMap<String, String>,
     context: &Context<'_>,
 ) -> Result<Merged, Problem> {
     let mut remarks = Vec::new();
@@ -140,7 +150,7 @@ fn merged(
     for kind in ["config", "model"] {
         let Some(entry) = document.get(&format!("{prefix}{kind}")) else { continue };
         let mut entry = entry.clone();
-        environment(&mut entry, &mut remarks);
+        environment(&mut entry, variables, &mut remarks);
         if let Data::Text(name) = &entry.data {
             let folder = if kind == "config" { "modules" } else { "models" };
             settings.add(&format!("{CONFIGS}/{folder}/{framework}/{name}"), file, context)?;
@@ -148,13 +158,13 @@ fn merged(
         named.insert(kind, entry);
     }
     for entry in settings.entries.values_mut() {
-        environment(entry, &mut Vec::new());
+        environment(entry, variables, &mut Vec::new());
     }
     let overrides = format!("{prefix}overrides.");
     for entry in &document.entries {
         let Some(path) = entry.path.strip_prefix(&overrides) else { continue };
         let mut entry = entry.clone();
-        environment(&mut entry, &mut remarks);
+        environment(&mut entry, variables, &mut remarks);
         settings.put(Entry { path: path.to_owned(), name: path.to_owned(), ..entry });
     }
     let own = text.lines().count();
@@ -162,6 +172,18 @@ fn merged(
 }
 
 impl Merged {
+    /// Tests whether a line is one of the configuration itself or of the command.
+    fn is_of_user(&self, line: Option<usize>) -> bool {
+        line.is_some_and(|line| line <= self.own || line >= self.command)
+    }
+
+    /// The builder of the model, if it is none of Megatron-LM's.
+    fn own_kind(&self) -> Option<&Entry> {
+        let entry = self.settings.entries.get(MODEL_TYPE)?;
+        let Data::Text(kind) = &entry.data else { return None };
+        (!OF_MEGATRON.contains(&kind.as_str())).then_some(entry)
+    }
+
     fn is_whole(&self) -> bool {
         let files = self.settings.sources.count() - usize::from(self.command < usize::MAX);
         self.settings.missing.is_none() && files > 1
@@ -246,8 +268,16 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
                 arguments.leave_open(flag.name, open);
             }
             Some(flag) => arguments.insert(flag.name, argument(&entry.data, source, line), &mut draft),
-            None if matches!(entry.data, Data::Null | Data::Flag(false)) => {}
-            None if line.is_none_or(|line| line > merged.own && line < merged.command) => {}
+            None if effects::is_off(&entry.data) || name == MODEL_TYPE => {}
+            None if merged.settings.is_of_model(line) => {
+                draft.remark(
+                    RemarkKind::Unknown,
+                    &source,
+                    line,
+                    "a key of the model's file that is not read",
+                );
+            }
+            None if !merged.is_of_user(line) => {}
             None => draft.remark(RemarkKind::Unknown, &source, line, "unknown, ignored"),
         }
     }
@@ -258,11 +288,39 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
     }
     let none = BTreeSet::new();
     transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, is_whole.then_some(&none));
+    if is_whole {
+        let is_stated = |line| merged.is_of_user(line) || merged.settings.is_of_model(line);
+        partial::audit_lines(&arguments, &World::default(), &mut draft, &is_stated);
+    }
+    if let Some(kind) = merged.own_kind() {
+        leave_model_open(kind, &mut draft);
+        return draft.finish();
+    }
     let has_model = draft.spec().model.layers.is_some() || draft.value("model.config").is_some();
     if !(is_whole && has_model) {
         merged.name_model(&mut draft);
     }
     draft.finish()
+}
+
+/// The key that selects the builder of a model.
+const MODEL_TYPE: &str = "model_type";
+/// Builders with the layers of Megatron-LM (`primus/configs/models/megatron/language_model.yaml`).
+const OF_MEGATRON: [&str; 2] = ["gpt", "mamba"];
+
+/// Leaves a model open whose builder is Primus's own: Megatron-LM's keys do not describe its layers.
+fn leave_model_open(kind: &Entry, draft: &mut Draft) {
+    let dimensions: Vec<String> = draft
+        .origins()
+        .iter()
+        .map(|origin| origin.key.clone())
+        .filter(|key| key.starts_with("model."))
+        .collect();
+    draft.take_back(&dimensions);
+    let (source, line) = (format!("{} = {}", kind.name, kind.data.shown()), kind.spot.line());
+    let why = "a kind of model of its own, whose layers Megatron-LM's keys do not describe: pass the model or its config.json";
+    draft.remark(RemarkKind::Unresolved, &source, line, why);
+    draft.leave_open("model.name", &source, line, why);
 }
 
 /// Tests whether a value is a variable of the shell.
@@ -300,52 +358,4 @@ fn other(merged: &Merged, framework: &str, text: &str, file: &str) -> Result<Lau
         merged.name_model(&mut fields.draft);
     }
     fields.finish()
-}
-
-/// `${NAME:default}` uses the default, with a remark, alone or as part of a text. Without a default the value is open.
-fn environment(entry: &mut Entry, remarks: &mut Vec<(RemarkKind, String, Option<usize>, String)>) {
-    let Data::Text(text) = &entry.data else { return };
-    let source = format!("{} = {text}", entry.name);
-    let line = entry.spot.line();
-    let out = match value(text, &source, line, remarks, 0) {
-        Some(out) if out == *text => return,
-        Some(out) => out,
-        None => {
-            entry.data = Data::Null;
-            return;
-        }
-    };
-    entry.data = Data::of_word(&out);
-}
-
-/// Defaults inside of each other at most.
-const DEEPEST: usize = 8;
-
-/// A text with the defaults of its variables; `None` if one has none. A default may contain variables: `${A:${B:2}}`.
-fn value(
-    text: &str,
-    source: &str,
-    line: Option<usize>,
-    remarks: &mut Vec<(RemarkKind, String, Option<usize>, String)>,
-    depth: usize,
-) -> Option<String> {
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some((before, inside)) = rest.split_once("${") {
-        // A brace that is never closed is text.
-        let Some(end) = document::closing(inside).filter(|_| depth < DEEPEST) else { break };
-        out.push_str(before);
-        let inner = &inside[..end];
-        let Some((name, default)) = inner.split_once(':') else {
-            let message = "depends on the environment, so it stays unset".to_owned();
-            remarks.push((RemarkKind::Unresolved, source.to_owned(), line, message));
-            return None;
-        };
-        let default = value(default.trim(), source, line, remarks, depth + 1)?;
-        let message = format!("the environment variable `{name}` is assumed unset: {default} applies");
-        remarks.push((RemarkKind::Assumed, source.to_owned(), line, message));
-        out.push_str(&default);
-        rest = &inside[end + 1..];
-    }
-    out.push_str(rest);
-    Some(out)
 }

@@ -21,7 +21,7 @@ mod tests;
 
 use crate::context::{Context, Sources};
 use crate::document::{Document, check_length};
-use crate::{Draft, RemarkKind};
+use crate::{Draft, RemarkKind, shell};
 use flatten::OpenKey;
 use modules::Repository;
 pub(crate) use objects::objects;
@@ -89,8 +89,9 @@ const HARMLESS: &[&str] = &[
 
 /// Tests whether a text is Python that imports a module or one of its submodules.
 pub(crate) fn imports(text: &str, module: &str) -> bool {
-    // A quick search for long texts that never name the module.
+    // A quick search for long texts that never name the module. A script of a shell may contain a program in Python.
     text.contains(module)
+        && !shell::is_marked(text)
         && text.lines().any(|line| {
             let line = line.trim_start();
             line.strip_prefix("from ").or_else(|| line.strip_prefix("import ")).is_some_and(|rest| {

@@ -20,7 +20,7 @@ mod tests;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
-use crate::shell;
+use crate::shell::{self, Word};
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
 use inherit::{Inherited, inherit};
 use railwright_spec::problem::Problem;
@@ -65,66 +65,75 @@ impl Reader for RlReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        let is_verl = verl::is_one(text);
-        if !is_verl && rl2::is_one(text) {
-            return rl2::read(text, file, context);
-        }
-        let has_own =
-            |is_one: fn(&str) -> bool| !is_verl && !sft::is_one(text) && !nemo::is_one(text) && is_one(text);
-        if has_own(areal::is_one) {
-            return areal::read(text, file);
-        }
-        if has_own(prime::is_one) {
-            return prime::read(text, file);
-        }
-        if sft::is_configuration(text) {
-            return configuration(text, file);
-        }
-        if !is_verl && sft::is_one(text) {
-            return tuning(text, file, context);
-        }
-        let (mut document, unknown, undecided) =
-            parse(text, file, context).map_err(|problem| vec![problem])?;
-        let inherited = if is_verl {
-            Inherited::default()
-        } else {
-            inherit(&mut document, text, file, context).map_err(|problem| vec![problem])?
-        };
-        let known = if is_verl { verl::KNOWN } else { nemo::KNOWN };
-        let is_known =
-            |path: &str| known.iter().any(|(name, meaning)| *name == path && *meaning != Meaning::Ignored);
-        let open = document::interpolate(&mut document);
-        let mut fields = Fields::new(Format::Rl, file, text, document);
-        fields.draft.lines_of(inherited.sources);
-        for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| is_known(path)) {
-            let message = format!("cannot be resolved, so it stays unset: {why}");
-            fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
-        }
-        for (line, what, why) in undecided {
-            fields.draft.remark(RemarkKind::Unresolved, &what, Some(line), why);
-        }
-        for (word, line) in
-            unknown.into_iter().filter(|(word, _)| is_known(word.split('=').next().unwrap_or(word)))
-        {
-            let message = "has no value in this file, so it stays unset";
-            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
-        }
-        fields.copy(known);
-        if is_verl {
-            verl::fill(&mut fields);
-        } else {
-            nemo::fill(&mut fields, inherited.missing.as_deref());
-        }
-        // Without generation a step is an update alone.
-        if !["sft", "dpo", "rm"].into_iter().any(|section| fields.document.has(section)) {
-            let message =
-                "a step is one actor update: generation, rewards and log-probabilities are excluded";
-            fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
-        }
-        missing(&mut fields, if is_verl { "verl" } else { "NeMo-RL" });
-        quiet_rest(&mut fields, known);
-        fields.finish()
+        read_started(text, file, context, &[])
     }
+}
+
+/// Reads a configuration with the arguments of the program that reads it, which are overrides in Hydra's form.
+pub(crate) fn read_started(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    arguments: &[Word],
+) -> Result<Launch, Vec<Problem>> {
+    let is_verl = verl::is_one(text);
+    if !is_verl && rl2::is_one(text) {
+        return rl2::read(text, file, context);
+    }
+    let has_own =
+        |is_one: fn(&str) -> bool| !is_verl && !sft::is_one(text) && !nemo::is_one(text) && is_one(text);
+    if has_own(areal::is_one) {
+        return areal::read(text, file);
+    }
+    if has_own(prime::is_one) {
+        return prime::read(text, file);
+    }
+    if sft::is_configuration(text) {
+        return configuration(text, file);
+    }
+    if !is_verl && sft::is_one(text) {
+        return tuning(text, file, context);
+    }
+    let (mut document, unknown, undecided) = parse(text, file, context).map_err(|problem| vec![problem])?;
+    let mut inherited = if is_verl {
+        Inherited::default()
+    } else {
+        inherit(&mut document, text, file, context).map_err(|problem| vec![problem])?
+    };
+    let unset = inherit::override_with(&mut document, arguments, &mut inherited.sources);
+    let known = if is_verl { verl::KNOWN } else { nemo::KNOWN };
+    let is_known =
+        |path: &str| known.iter().any(|(name, meaning)| *name == path && *meaning != Meaning::Ignored);
+    let open = document::interpolate(&mut document);
+    let mut fields = Fields::new(Format::Rl, file, text, document);
+    fields.draft.lines_of(inherited.sources);
+    for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| is_known(path)) {
+        let message = format!("cannot be resolved, so it stays unset: {why}");
+        fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+    }
+    for (line, what, why) in undecided {
+        fields.draft.remark(RemarkKind::Unresolved, &what, Some(line), why);
+    }
+    for (word, line) in
+        unknown.into_iter().chain(unset).filter(|(word, _)| is_known(word.split('=').next().unwrap_or(word)))
+    {
+        let message = "has no value in this file, so it stays unset";
+        fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+    }
+    fields.copy(known);
+    if is_verl {
+        verl::fill(&mut fields);
+    } else {
+        nemo::fill(&mut fields, inherited.missing.as_deref());
+    }
+    // Without generation a step is an update alone.
+    if !["sft", "dpo", "rm"].into_iter().any(|section| fields.document.has(section)) {
+        let message = "a step is one actor update: generation, rewards and log-probabilities are excluded";
+        fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
+    }
+    missing(&mut fields, if is_verl { "verl" } else { "NeMo-RL" });
+    quiet_rest(&mut fields, known);
+    fields.finish()
 }
 
 /// verl's configuration of supervised fine-tuning, which does not set the ranks.

@@ -32,6 +32,7 @@ const OTHER: &[&str] = &[
     "inspect",
     "monitor",
     "rollout",
+    "format",
 ];
 
 /// Adds the remark to the launch of a script.
@@ -105,14 +106,28 @@ fn rest(excluded: &[String], all: usize) -> String {
 fn distinct(script: &Script) -> Vec<&Command> {
     let mut found: Vec<&Command> = Vec::new();
     for command in script.commands.iter().filter(|command| trains(command)) {
-        let words =
-            |command: &Command| command.words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+        let words = |command: &Command| shared(command);
         let own = words(command);
         if !found.iter().any(|other| words(other) == own) {
             found.push(command);
         }
     }
     found
+}
+
+/// The words of a command without the numbers of its rank: the ranks of one run start one by one.
+fn shared(command: &Command) -> Vec<String> {
+    const OF_RANK: [&str; 6] = ["rank", "local_rank", "node_rank", "cuda_id", "machine_rank", "global_rank"];
+    let name = |text: &str| text.trim_start_matches('-').replace('-', "_");
+    let is_of_rank = |text: &str| text.starts_with('-') && OF_RANK.contains(&name(text).as_str());
+    let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+    (0..words.len())
+        .filter(|&at| !at.checked_sub(1).is_some_and(|before| is_of_rank(words[before])))
+        .map(|at| match words[at].split_once('=') {
+            Some((flag, _)) if is_of_rank(flag) => flag.to_owned(),
+            _ => words[at].to_owned(),
+        })
+        .collect()
 }
 
 /// Tests whether a program's name has a word of one that trains nothing, and none of a training: `latest_train.py` trains.

@@ -151,6 +151,16 @@ pub(crate) struct Choice {
     pub(crate) alternatives: Vec<Vec<Word>>,
 }
 
+/// Tests whether the first line of a text names a shell.
+pub(crate) fn is_marked(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| {
+        line.starts_with("#!")
+            && line
+                .split(|c: char| c == '/' || c.is_whitespace())
+                .any(|word| matches!(word, "sh" | "bash" | "zsh" | "dash" | "ksh"))
+    })
+}
+
 /// Reads a script. `given` are variables that its own directives set; `directives` reads those of further scripts.
 pub(crate) fn read(
     text: &str,

@@ -9,7 +9,7 @@ pub(crate) use self::start::is_script;
 use self::start::{LAUNCHERS, Start, find, missing, of, value};
 use crate::context::Context;
 use crate::megatron::{self, Batch};
-use crate::shell::{self, Command, Script, Word};
+use crate::shell::{self, Command, Exported, Script, Word};
 use crate::trainers;
 use crate::{Evidence, Format, Launch, Open, Origin, Remark, RemarkKind, Strength};
 use crate::{nemo, other};
@@ -17,8 +17,9 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
 
-/// Reads a file of settings that the words of a launcher start; `None` if its format is unknown.
-pub(crate) type Inner<'a> = &'a dyn Fn(&str, &str, Words<'_>) -> Option<Result<Launch, Vec<Problem>>>;
+/// Reads a file of settings that the words of a launcher start, under the variables of the script; `None` if its format is unknown.
+pub(crate) type Inner<'a> =
+    &'a dyn Fn(&str, &str, Words<'_>, &[Exported]) -> Option<Result<Launch, Vec<Problem>>>;
 
 /// Words of a command: those of its launcher, and the arguments of the program except the file of settings.
 pub(crate) type Words<'a> = (&'a [Word], &'a [Word]);
@@ -96,6 +97,7 @@ pub(crate) fn read(
     let (_, written) = shell::documents(text);
     let line = script.sources.place(start.line).1;
     let mut why = None;
+    let exported = exported(&script, start.line);
     for at in start.files() {
         let word = &start.arguments()[at];
         let is_hydra = ["--config-name", "-cn"].iter().any(|flag| word.text.starts_with(flag))
@@ -111,7 +113,7 @@ pub(crate) fn read(
             Ok((owner, text)) => {
                 let launcher = &start.words[..start.program];
                 let arguments: Vec<Word> = start.rest(at).map(|(_, word)| word.clone()).collect();
-                inner(&text, owner.name(file), (launcher, &arguments))
+                inner(&text, owner.name(file), (launcher, &arguments), &exported)
                     .map(|launch| (owner, launch))
                     .ok_or_else(|| {
                         format!("this script starts `{program}` with `{shown}`, which has an unknown format")
@@ -150,6 +152,19 @@ pub(crate) fn read(
     Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))
 }
 
+/// Variables of the program that a line starts: those that the script exports, then those before the command.
+fn exported(script: &Script, line: usize) -> Vec<Exported> {
+    let own = script.commands.iter().filter(|command| command.line == line).flat_map(|command| {
+        let one = |(name, value): &(String, String)| Exported {
+            name: name.clone(),
+            value: Some(value.clone()),
+            line,
+        };
+        command.prefix.iter().map(one)
+    });
+    script.environment.iter().cloned().chain(own).collect()
+}
+
 /// Programs of Megatron-LM. Their flags identify them, so only a command with few flags is without a reader.
 const MEGATRON: [&str; 2] = ["pretrain_gpt", "pretrain_mamba"];
 
@@ -177,8 +192,8 @@ fn combined(
     start: &Start<'_>,
     used: usize,
 ) -> Launch {
-    let [is_merged, is_trainer, is_primus] =
-        [Format::Other, Format::HfTrainer, Format::Primus].map(|format| launch.format == format);
+    let [is_merged, is_trainer, is_primus, is_rl] =
+        [Format::Other, Format::HfTrainer, Format::Primus, Format::Rl].map(|format| launch.format == format);
     launch.format = Format::Script;
     file.clone_into(&mut launch.file);
     let owner = |own: &mut Option<String>, line: &mut Option<usize>| {
@@ -235,6 +250,7 @@ fn combined(
             start.name() == "litgpt" && trainers::overridden(word, start.arguments().get(at + 1)).is_some();
         let is_read = of_litgpt
             || is_primus
+            || (is_rl && word.text.contains('=') && !word.text.starts_with("--"))
             || (is_trainer && trainers::is_override(&start.words[..start.program], word));
         if is_setting && !is_merged && !is_read {
             let message = "is not read: the setting of the configuration is used".to_owned();

@@ -125,6 +125,9 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     fields.copy(keys::KNOWN);
     models::read(fields);
     software(fields, is_whole);
+    if fields.draft.spec().plan.software.as_deref() == Some("torchtitan-2024-eager") {
+        fields.draft.front_end("torchtitan-eager");
+    }
     precision(fields, is_whole);
     optimizer(fields);
     parallel::read(fields, is_whole);

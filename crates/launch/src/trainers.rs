@@ -7,6 +7,7 @@
 
 mod adapters;
 mod arctic;
+mod attention;
 mod automodel;
 mod command;
 mod common;
@@ -42,7 +43,7 @@ use crate::missing::missing;
 use crate::narrow::pure;
 use crate::shell::Word;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, features, samples, shell};
-use railwright_spec::plan::{AttentionKernel, Optimizer, PrecisionPreset, Recompute};
+use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 
@@ -574,12 +575,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
     if fields.draft.value("plan.software").is_none() {
         software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
-    // Without a kernel of its own the scores are in memory.
-    for path in ["attn_implementation", "attn_impl"] {
-        if fields.word(path).as_deref() == Some("eager") {
-            fields.set("plan.attention_kernel", &AttentionKernel::Unfused, path);
-        }
-    }
+    attention::read(fields, dialect);
     features::switches(fields);
     features::trainers(fields);
 }

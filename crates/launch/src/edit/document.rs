@@ -9,7 +9,7 @@ use crate::document::{Data, Document as Tree, json, toml, yaml};
 use crate::{Format, Writer, torchtitan, writer_of};
 use railwright_spec::model::by_name;
 use railwright_spec::run::Run;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A model with a name in every framework, used to write the plan of a model without one.
 const STAND_IN: &str = "llama-3-8b";
@@ -82,6 +82,43 @@ impl Document {
         match by_name(STAND_IN) {
             Ok(model) if self.has_no_name(&run) => Run { model, ..run },
             _ => run,
+        }
+    }
+
+    /// Tests whether the user's value of a key would make another plan of the one that the writer writes. Data, templates, outputs and
+    /// schedules do not, nor defaults that the writer states.
+    fn decides(&self, to: &Run, path: &str, now: &Settings) -> bool {
+        let run = self.with_a_name(to);
+        let Some(file) = self.writer.write(&run).files.into_iter().next() else { return false };
+        let own = Self::by(self.writer, &file.text);
+        let (Some(settings), Some(plan)) = (own.settings(&file.text), plan_of(&file.text)) else {
+            return false;
+        };
+        let target = (path.to_owned(), now.get(path).cloned());
+        let changed = own
+            .candidates(&file.text, &target, &settings)
+            .into_iter()
+            .find(|text| own.settings(text).is_some_and(|then| then.get(path) == now.get(path)));
+        changed.is_some_and(|text| plan_of(&text).as_ref() != Some(&plan))
+    }
+
+    /// Axolotl's FSDP has recompute of its own (`fsdp_config`), which stands for that of the trainer: both cannot be on.
+    fn recompute_of_fsdp(&self, now: &Settings, targets: &mut Vec<Target>) {
+        const OF_TRAINER: &str = "gradient_checkpointing";
+        let of_fsdp = ["fsdp_config.activation_checkpointing", "fsdp_config.fsdp_activation_checkpointing"];
+        let Some(own) = of_fsdp.into_iter().find(|path| now.contains_key(*path)) else { return };
+        if self.format != Format::HfTrainer {
+            return;
+        }
+        let is_on = |values: Option<&Vec<String>>| values.is_some_and(|values| values == &["true"]);
+        let Some(at) = targets.iter().position(|(path, _)| path == OF_TRAINER) else {
+            return;
+        };
+        if is_on(now.get(own)) || !is_on(now.get(OF_TRAINER)) {
+            let (_, values) = targets.remove(at);
+            if now.get(own) != values.as_ref() {
+                targets.push((own.to_owned(), values));
+            }
         }
     }
 
@@ -180,6 +217,13 @@ impl Document {
     }
 }
 
+/// The values of a plan that a text sets.
+fn plan_of(text: &str) -> Option<BTreeMap<String, String>> {
+    let launch = crate::read(text, "file")?.ok()?;
+    let origins = launch.origins.into_iter().filter(|origin| origin.key.starts_with("plan."));
+    Some(origins.map(|origin| (origin.key, origin.value)).collect())
+}
+
 /// Keys that are derived if a file leaves them open: torchtitan shards over all remaining ranks.
 fn follows(path: &str, now: &Settings) -> bool {
     let is_open = now.get(path).and_then(|values| values.first()).is_none_or(|value| value == "-1");
@@ -218,8 +262,13 @@ impl Language for Document {
             (Some(entry), Some(new)) => {
                 let lines = [entry.spot.line, entry.spot.line.saturating_sub(1)];
                 let at = lines.into_iter().filter_map(|line| self.value_at(text, &entry.name, line));
-                at.map(|(_, from, to)| format!("{}{}{}", &text[..from], self.literal(new), &text[to..]))
-                    .collect()
+                at.map(|(_, from, to)| {
+                    // An empty value of YAML has no blank behind its colon.
+                    let gap =
+                        if self.syntax == Syntax::Yaml && text[..from].ends_with(':') { " " } else { "" };
+                    format!("{}{gap}{}{}", &text[..from], self.literal(new), &text[to..])
+                })
+                .collect()
             }
             (Some(entry), None) => {
                 let Some((key, _, to)) = self.value_at(text, &entry.name, entry.spot.line) else {
@@ -260,7 +309,9 @@ impl Language for Document {
             .map(|path| (path.clone(), after.get(path).cloned()))
             .filter(|(path, values)| now.get(path) != values.as_ref())
             .filter(|(path, _)| thorough || !follows(path, now))
+            .filter(|(path, _)| before.get(path) != after.get(path) || self.decides(to, path, now))
             .collect();
+        self.recompute_of_fsdp(now, &mut targets);
         targets.sort_by_key(|(path, values)| (values.is_some(), !now.contains_key(path)));
         targets
     }

@@ -114,7 +114,8 @@ impl Language for InPlace {
         let Some(launch) = read(text) else { return Vec::new() };
         let Some((line, source)) = lines(&launch).get(key.as_str()).copied() else { return Vec::new() };
         let all: Vec<&str> = text.split_inclusive('\n').collect();
-        let sets = |line: &str| line.contains('=') || line.contains(':');
+        let sets =
+            |line: &str| !line.trim_start().starts_with('#') && (line.contains('=') || line.contains(':'));
         // The line of the setting, then the variables that it may use.
         let own = line.checked_sub(1).filter(|&at| at < all.len());
         let order = own.into_iter().chain((0..all.len()).filter(|&at| Some(at) != own && sets(all[at])));

@@ -115,6 +115,11 @@ fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |length| at + length)
 }
 
+/// Tests whether a position is on a line that starts with `#`.
+fn is_comment(text: &str, at: usize) -> bool {
+    text[line_start(text, at)..].trim_start().starts_with('#')
+}
+
 /// Replaces a value.
 fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<String> {
     let spots = places(text, name);
@@ -126,7 +131,8 @@ fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Strin
         if !old.is_empty() {
             for (at, _) in text.match_indices(old.as_str()) {
                 let whole = !text[..at].ends_with(is_part) && !text[at + old.len()..].starts_with(is_part);
-                if whole {
+                // A comment decides no flag, and a scheduler's directive is the size of the job.
+                if whole && !is_comment(text, at) {
                     found.push((!lines.contains(&line_start(text, at)), at));
                 }
             }
@@ -144,7 +150,7 @@ fn in_command(text: &str, name: &str, words: usize, new: &[String]) -> Vec<Strin
     if flags::by_name(name).is_none_or(|flag| matches!(flag.takes, Takes::On | Takes::Off)) {
         return Vec::new();
     }
-    let is_code = |spot: &Spot| !text[line_start(text, spot.from)..].trim_start().starts_with('#');
+    let is_code = |spot: &Spot| !is_comment(text, spot.from);
     let mut out = Vec::new();
     for spot in places(text, name).into_iter().filter(is_code) {
         for values in written(new) {

@@ -355,3 +355,69 @@ fn a_schedule_of_stages_goes_with_them() {
     let changed = diff(&text, &[], &["plan.pipeline_parallel=1", "plan.schedule=1f1b"]);
     assert!(changed.contains("-    --enable-zbh1-pipeline"), "{changed}");
 }
+
+/// A directive of the scheduler is the size of the job, not the place of a flag that uses its variable.
+#[test]
+fn directives_of_a_scheduler_stay() {
+    let text = SCRIPT
+        .replace("TP=4\n", "TP=$SLURM_GPUS_PER_NODE\n")
+        .replace("#!/bin/bash\n", "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --nodes=16\n")
+        .replace("--nproc_per_node 8 --nnodes $NODES", "--nproc_per_node 4 --nnodes 16");
+    let lines = diff(&text, &[], &["plan.tensor_parallel=2"]);
+    assert!(lines.contains("+    --tensor-model-parallel-size 2") && !lines.contains("#SBATCH"), "{lines}");
+}
+
+/// The user's data, template, output and packing, which the writer's file has as examples.
+#[test]
+fn keys_without_a_part_in_the_plan_are_no_targets() {
+    let text = "model_name_or_path: meta-llama/Llama-3.1-8B\nstage: sft\ndo_train: true\nfinetuning_type: full\ndataset: own\n\
+        template: llama3\ncutoff_len: 4096\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n\
+        output_dir: out\ndeepspeed: examples/deepspeed/ds_z3_config.json\n";
+    let from = run_of(text, &["cluster.devices=16"]).expect("a run");
+    let to =
+        run_of(text, &["cluster.devices=16", "plan.micro_batch=2", "plan.micro_batches=4"]).expect("a run");
+    let language = document::Document::of(detect(text)[0].format, text).expect("a language");
+    let now = language.settings(text).expect("settings");
+    let targets = language.targets(&from, &to, &now, true);
+    let names: Vec<&str> = targets.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"per_device_train_batch_size"), "{names:?}");
+    for kept in ["dataset", "template", "output_dir", "packing", "stage"] {
+        assert!(!names.contains(&kept), "{names:?}");
+    }
+}
+
+const AXOLOTL: &str = "base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\ngradient_accumulation_steps: 8\nsequence_len: 4096\n\
+    sample_packing: true\noptimizer: adamw_torch_fused\nbf16: true\ngradient_checkpointing: true\n";
+
+/// Older configurations have all keys, many of them empty.
+#[test]
+fn an_empty_key_gets_a_value() {
+    let text = format!("{AXOLOTL}deepspeed:\nfsdp:\n");
+    let language = document::Document::of(detect(&text)[0].format, &text).expect("a language");
+    let now = language.settings(&text).expect("settings");
+    let target = ("deepspeed".to_owned(), Some(vec!["\"ds_z2.json\"".to_owned()]));
+    let candidates = language.candidates(&text, &target, &now);
+    assert!(candidates.contains(&text.replace("deepspeed:", "deepspeed: ds_z2.json")), "{candidates:?}");
+    let edited = apply(&language, &text, &[target]).expect("an edit");
+    assert!(edited.contains("\ndeepspeed: ds_z2.json\nfsdp:\n"), "{edited}");
+}
+
+/// Recompute of FSDP itself, which stands for that of the trainer.
+#[test]
+fn recompute_of_fsdp_is_turned_off_at_its_own_key() {
+    let text = format!(
+        "{}fsdp_version: 2\nfsdp_config:\n  activation_checkpointing: true\n  offload_params: false\n  reshard_after_forward: true\n",
+        AXOLOTL.replace("gradient_checkpointing: true\n", "")
+    );
+    let lines = diff(&text, &["cluster.devices=8"], &["plan.recompute=none"]);
+    assert_eq!(lines, "--- a\n+++ b\n-  activation_checkpointing: true\n+  activation_checkpointing: false");
+}
+
+/// torchtitan stops with asynchronous tensor parallelism on layers that are not compiled.
+#[test]
+fn eager_layers_get_no_asynchronous_tensor_parallelism() {
+    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\nglobal_batch_size = 64\nseq_len = 8192\n\
+        [parallelism]\ntensor_parallel_degree = 4\n[compile]\nenable = false\n";
+    let refused = edited(text, &["cluster.devices=64"], &["plan.overlap.tensor=true"]).expect_err("refused");
+    assert!(refused.by_hand.iter().all(|change| !change.name.contains("async")), "{refused:?}");
+}

@@ -201,6 +201,16 @@ impl Arguments {
         (format!("no {spelling}"), None)
     }
 
+    /// The origin of an argument whose value is none.
+    pub(crate) fn stated_none(&self, name: &str) -> Option<(String, Option<usize>)> {
+        let argument = self.map.get(name)?;
+        argument
+            .values
+            .first()
+            .is_some_and(|value| is_none(value))
+            .then(|| (argument.source.clone(), argument.line))
+    }
+
     /// Reports relevant arguments that are not modelled, and irrelevant ones.
     pub(crate) fn remark_on_the_rest(&self, draft: &mut Draft) {
         for (name, argument) in &self.map {

@@ -69,11 +69,17 @@ const MOST_ARGUMENTS: usize = 200;
 /// Readings for one file, at most.
 const MOST_READ: usize = 2000;
 
-/// Lists the arguments that decide nothing. `read` gives the values and the remarks of a run.
-pub(super) fn note(arguments: &Arguments, read: Read<'_>, draft: &mut Draft) {
+/// Lists the arguments that decide nothing, of those on lines that a user wrote. `read` gives the values and the remarks of a run.
+pub(super) fn note(
+    arguments: &Arguments,
+    read: Read<'_>,
+    draft: &mut Draft,
+    is_stated: &dyn Fn(Option<usize>) -> bool,
+) {
     // A dump has every argument of the program, most of them at their defaults.
-    let is_written = matches!(draft.format(), Format::MegatronScript | Format::MegatronCommand);
-    if !is_written || arguments.iter().count() > MOST_ARGUMENTS {
+    let is_written =
+        matches!(draft.format(), Format::MegatronScript | Format::MegatronCommand | Format::Primus);
+    if !is_written || arguments.iter().filter(|(_, one)| is_stated(one.line)).count() > MOST_ARGUMENTS {
         return;
     }
     let left = Cell::new(MOST_READ);
@@ -88,7 +94,10 @@ pub(super) fn note(arguments: &Arguments, read: Read<'_>, draft: &mut Draft) {
     let idle: Vec<(&str, &Argument)> = arguments
         .iter()
         .filter(|(name, argument)| {
-            let is_claimed = of_table(name) && argument.line.is_some() && !APART.contains(name);
+            let is_claimed = of_table(name)
+                && argument.line.is_some()
+                && is_stated(argument.line)
+                && !APART.contains(name);
             is_claimed && !is_off(argument) && !is_shown(argument, draft)
         })
         .filter(|(name, argument)| {

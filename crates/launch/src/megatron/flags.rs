@@ -155,6 +155,13 @@ const LAUNCHERS: &[&str] = &[
     "max_restarts",
     "monitor_interval",
     "start_method",
+    // Options of a profiler and of a container around the program.
+    "capture_range",
+    "capture_range_end",
+    "cuda_event_trace",
+    "force_overwrite",
+    "session_new",
+    "container_env",
     "role",
     "module",
     "no_python",

@@ -9,7 +9,8 @@ use super::meaning::World;
 use super::model::has_own_rows;
 use super::{flags, iterations, partial};
 use crate::shell::Word;
-use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
+use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
@@ -140,7 +141,7 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
                 entry.value,
                 "None" | "False" | "0" | "0.0" | "[]" | "" | "none" | "-1" | "1" | "1.0"
             );
-            if !is_off {
+            if !is_off && !OTHER_PROGRAMS.iter().any(|start| entry.name.starts_with(start)) {
                 unknown.push(entry);
             }
             continue;
@@ -157,13 +158,48 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
         arguments.insert(flag.name, Argument { values, source, line: Some(entry.line) }, draft);
     }
     if let Some(first) = unknown.first() {
-        let names: Vec<&str> = unknown.iter().take(4).map(|entry| entry.name).collect();
-        let message =
-            format!("{} unknown arguments are ignored, such as {}", unknown.len(), names.join(", "));
-        draft.remark(RemarkKind::Ignored, first.name, Some(first.line), message);
+        // Of a fork or of another version: names with a known meaning come first.
+        let (mut shown, others): (Vec<&Entry<'_>>, Vec<&Entry<'_>>) =
+            unknown.iter().copied().partition(|entry| effects::named(entry.name));
+        shown.extend(others);
+        let list: Vec<String> = shown
+            .iter()
+            .take(SHOWN)
+            .map(|entry| format!("`{} {}`", entry.name, shorten(entry.value)))
+            .collect();
+        let more = shown.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let message = format!(
+            "arguments of the dump that are not read: {}{more}; check that none changes time or memory",
+            list.join(", ")
+        );
+        draft.remark(RemarkKind::Unknown, first.name, Some(first.line), message);
     }
     arguments
 }
+
+/// Beginnings of Megatron-LM's arguments for its programs that train no causal language model, and of those for its loggers.
+const OTHER_PROGRAMS: &[&str] = &[
+    "bert_",
+    "biencoder_",
+    "ict_",
+    "dino_",
+    "swin_",
+    "vision_",
+    "retro_",
+    "indexer_",
+    "mask_",
+    "query_in_",
+    "inference_",
+    "one_logger_",
+    "iter_per_epoch",
+    "clone_scatter_output_in_embedding",
+    "dist_ckpt_format",
+    "encoder_num_layers",
+];
+
+/// Unknown arguments that are shown with their values.
+const SHOWN: usize = 16;
 
 /// Fields that every version has printed since 2021 and that no flag of a run sets.
 const PRINTED: [&str; 2] = ["rank", "world_size"];

@@ -92,6 +92,12 @@ fn recompute(f: &mut Filler<'_>, per_stage: Option<u64>, chunks: u64) {
         },
     };
     let recompute = with_experts(f, recompute);
+    // `None` in a recipe or an override is a setting, unlike the absence of one.
+    if recompute == Recompute::None
+        && let Some((source, line)) = f.arguments.stated_none(field)
+    {
+        return f.draft.set("plan.recompute", &recompute, &source, line);
+    }
     f.set("plan.recompute", &recompute, field);
 }
 

@@ -83,6 +83,16 @@ pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Stated, draft: &
 
 /// Lists flags that decide nothing. A text that a writer made has none, so its reading does without.
 pub(crate) fn audit(arguments: &Arguments, world: &World, draft: &mut Draft) {
+    audit_lines(arguments, world, draft, &|_| true);
+}
+
+/// The same for the flags on some lines, of a configuration over files with every argument.
+pub(crate) fn audit_lines(
+    arguments: &Arguments,
+    world: &World,
+    draft: &mut Draft,
+    is_stated: &dyn Fn(Option<usize>) -> bool,
+) {
     let format = draft.format();
     let with_remarks = |arguments: &Arguments| {
         let mut draft = Draft::new(format, "");
@@ -91,7 +101,7 @@ pub(crate) fn audit(arguments: &Arguments, world: &World, draft: &mut Draft) {
             draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect();
         (values, draft.messages())
     };
-    audit::note(arguments, &with_remarks, draft);
+    audit::note(arguments, &with_remarks, draft, is_stated);
 }
 
 /// The values to try for a field.

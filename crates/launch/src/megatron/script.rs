@@ -88,6 +88,10 @@ fn flags_in(text: &str) -> Option<usize> {
         // The settings are in Primus's file; the flags are overrides of it.
         return None;
     }
+    if crate::nemo::performance::is_one(text) {
+        // A recipe of Megatron-Bridge, with flags of the same names.
+        return None;
+    }
     let words = text.split(|c: char| c.is_whitespace() || "\"'()".contains(c));
     let count = flags::count(words.clone());
     (count >= FEWEST && !stranger::starts(words)).then_some(count)
@@ -248,6 +252,9 @@ fn started(
         // A known program, whose model flags have a reader.
         arguments.forget_program();
     }
+    if arguments.iter().any(|(name, _)| flags::by_name(name).is_some_and(|flag| flag.since == "mindspeed")) {
+        draft.front_end("mindspeed");
+    }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
     Some((arguments, world, says))
 }
@@ -271,11 +278,13 @@ fn surroundings(script: &Script, draft: &mut Draft) {
 }
 
 /// A pasted command line without the quotes and continued lines that a shell requires: its plain words, if they contain more flags.
+/// Comments are none of them.
 fn bare(text: &str, command: Command) -> Command {
     let mut words = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let parts = line
             .split_whitespace()
+            .take_while(|part| !part.starts_with('#'))
             .map(|part| part.trim_matches(['\'', '"']))
             .filter(|part| !matches!(*part, "" | "\\" | "$"));
         words.extend(parts.map(|part| Word {

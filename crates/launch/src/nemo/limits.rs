@@ -1,11 +1,13 @@
-//! Configurations that are not read, and models that are not supported.
+//! Configurations that are not read, models that are not supported, and dimensions that contradict a known model.
 //!
 //! Responsible for: open dimensions of a model whose configuration was not read, dimensions that change a model named elsewhere, and the
-//! features of a model with an encoder and a decoder.
+//! features of models that are not supported: an encoder and a decoder, or a vision tower.
 
 use super::script::Started;
 use crate::document::{Data, Entry};
 use crate::{Draft, RemarkKind, effects};
+use railwright_spec::model::{Mixer, Model, by_name, catalogue};
+use railwright_spec::problem::Problem;
 
 /// Dimensions of a model whose configuration was not read have no default.
 pub(super) fn unread(started: &Started, draft: &mut Draft) {
@@ -34,8 +36,20 @@ fn mentions(data: &Data, part: &str) -> bool {
     }
 }
 
+/// The kind of model that a key describes, if it is not supported.
+pub(super) fn unsupported(entry: &Entry) -> Option<&'static str> {
+    // NeMo 1's `neva` and `video_neva` have the language model and the vision tower in this section.
+    let is_multimodal = ["model.mm_cfg.vision_encoder.", "model.mm_cfg.llm."]
+        .iter()
+        .any(|section| entry.path.starts_with(section));
+    if is_multimodal {
+        return Some("a vision-language model (NeVA)");
+    }
+    is_of_two_stacks(entry).then_some("a model with an encoder and a decoder (T5, UL2, BART)")
+}
+
 /// Tests whether a key describes a model of an encoder and a decoder.
-pub(super) fn is_of_two_stacks(entry: &Entry) -> bool {
+fn is_of_two_stacks(entry: &Entry) -> bool {
     let is_composed = entry.path.starts_with("defaults")
         && ["@model.encoder", "@model.decoder"]
             .iter()
@@ -68,5 +82,44 @@ pub(super) fn whole_models_only(draft: &mut Draft) {
     for (_, source, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
         let message = "changes a model defined elsewhere: the model is estimated without this change";
         draft.remark(RemarkKind::NotModelled, &source, line, message);
+    }
+}
+
+/// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two is wrong.
+pub(super) fn conflicts(draft: &mut Draft) {
+    let spec = draft.spec().model.clone();
+    let (Some(layers), Some(hidden), Some(heads)) = (spec.layers, spec.hidden, spec.heads) else { return };
+    let Ok(own) = spec.resolve(|_| Err(Problem::new("no file"))) else { return };
+    let alike: Vec<Model> = catalogue()
+        .iter()
+        .filter_map(|entry| by_name(entry.name).ok())
+        .filter(|known| {
+            let known_heads = known.layer_kinds.first().and_then(|layer| match &layer.mixer {
+                Mixer::Attention(attention) => Some(attention.heads),
+                _ => None,
+            });
+            known.num_layers() == layers && known.hidden_size == hidden && known_heads == Some(heads)
+        })
+        .collect();
+    let groups = |model: &Model| {
+        model.layer_kinds.first().and_then(|layer| match &layer.mixer {
+            Mixer::Attention(attention) => Some(attention.kv_heads),
+            _ => None,
+        })
+    };
+    // Different families share these three sizes: one that agrees is enough.
+    let Some(known) = alike.first().filter(|_| !alike.iter().any(|known| groups(known) == groups(&own)))
+    else {
+        return;
+    };
+    if let (Some(a), Some(b)) = (groups(&own), groups(known)) {
+        let origin = draft.spec().place("model.kv_heads").cloned().unwrap_or_default();
+        let message = format!(
+            "{a} key-value heads, but {}, with the same layers, width and heads, has {b}: one of the two is \
+             wrong; those of the file are used",
+            known.name
+        );
+        let source = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());
+        draft.remark(RemarkKind::Conflict, &source, origin.line, message);
     }
 }

@@ -66,7 +66,28 @@ pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>
             document.entries.iter().any(|e| batches.iter().any(|section| e.path.starts_with(section)));
         fields > 0 && (others || fields > 2)
     };
-    python::read(&helpers::assigned(text), file, context, is_precision, &accepts)
+    python::read(&helpers::assigned(text), file, context, is_precision, &accepts).map_err(|problem| {
+        match imported(text) {
+            Some(name) => Problem::new(format!(
+                "it builds on NeMo's recipe `{}`, whose settings are in another file",
+                shorten(name)
+            ))
+            .hint("pass the model with its layout, as in `railwright estimate llama-3.1-70b --tp 4 --pp 4`")
+            .in_file(file),
+            None => problem,
+        }
+    })
+}
+
+/// The recipe of NeMo's library that a text calls: `llama31_70b.pretrain_recipe`.
+fn imported(text: &str) -> Option<&str> {
+    ["pretrain_recipe(", "finetune_recipe("].iter().find_map(|call| {
+        let at = text.find(&format!(".{call}"))?;
+        let start = text[..at]
+            .rfind(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)))
+            .map_or(0, |at| at + 1);
+        text.get(start..at + call.len())
+    })
 }
 
 /// The recipe that a script names, from the library in its repository; `None` if it is not there.

@@ -3,12 +3,13 @@
 //! Responsible for: the overrides of the last command that has any, with the script's variables in their values, the name of its recipe and
 //! its ranks. Variables of the script are no settings. Does not open the recipe.
 
+use super::{launcher, performance};
 use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::megatron::meaning::World;
 use crate::megatron::world::{self, Batch};
 use crate::shell::{self, Command, Script, Why, Word};
-use crate::{Context, Draft};
+use crate::{Context, Draft, RemarkKind};
 use std::path::Path;
 
 /// A command that starts a recipe.
@@ -19,6 +20,8 @@ pub(super) struct Started {
     pub(super) world: World,
     /// Overrides with a value that is known at run time alone, with their lines.
     pub(super) open: Vec<(String, usize)>,
+    /// Flags that are not read, with their lines.
+    pub(super) unknown: Vec<(String, usize)>,
     /// The script's files and the configuration, if that was read.
     pub(super) sources: Option<Sources>,
     /// The configuration that the command names without its text: the flag, its line, and the reason.
@@ -29,19 +32,35 @@ pub(super) struct Started {
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Draft) -> Option<Started> {
     let batch = Batch::read(text, 1);
     let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
+    if let Some(started) = performance::read(&script, text) {
+        return Some(started);
+    }
     let is_python = |word: &Word| Path::new(&word.text).extension().is_some_and(|ending| ending == "py");
     let is_program = |command: &&Command| command.words.iter().any(is_python);
     let has_overrides = |command: &&Command| command.words.iter().any(|word| override_of(word).is_some());
     let command = script.commands.iter().filter(is_program).rfind(has_overrides)?;
+    let stage = launcher::stage(&command.words);
+    let command = &stage.as_ref().map_or_else(|| command.clone(), |stage| stage.command(command));
+    draft.lines_of(script.sources.clone());
+    for (line, what, why) in &script.open {
+        draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
+    }
     let mut started = Started {
         document: Document::default(),
         recipe: None,
         world: World::default(),
         open: Vec::new(),
+        unknown: Vec::new(),
         sources: None,
         unread: None,
     };
-    configuration(command, &script, (file, context), &mut started);
+    match &stage {
+        Some(stage) => {
+            let opened = stage.configuration(&command.words, (file, context));
+            of_file(opened, (&stage.named, stage.line), &script, &mut started);
+        }
+        None => configuration(command, &script, (file, context), &mut started),
+    }
     for word in &command.words {
         let Some((name, value)) = override_of(word) else {
             // Overrides of one branch of a condition.
@@ -92,6 +111,16 @@ fn configuration(
         let document = document::yaml(&text, &name).map_err(|problem| problem.to_string())?;
         Ok((name, text, document))
     });
+    of_file(read, (&format!("--config-name {path}"), line), script, started);
+}
+
+/// Takes the keys of a configuration, or the reason why it is not read.
+fn of_file(
+    read: Result<(String, String, Document), String>,
+    (named, line): (&str, usize),
+    script: &Script,
+    started: &mut Started,
+) {
     match read {
         Ok((name, text, document)) => {
             let mut sources = script.sources.clone();
@@ -103,7 +132,7 @@ fn configuration(
             started.document.entries.extend(moved);
             started.sources = Some(sources);
         }
-        Err(why) => started.unread = Some((format!("--config-name {path}"), line, why)),
+        Err(why) => started.unread = Some((named.to_owned(), line, why)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Remark, detect};
+use railwright_spec::model::by_name;
 use railwright_spec::run::Value;
 
 const NEMO: &str = include_str!("../../tests/fixtures/nemo/llama3_1_405b.yaml");

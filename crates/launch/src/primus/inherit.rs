@@ -7,10 +7,12 @@ use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry};
 use railwright_spec::problem::Problem;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Files that one configuration leads to at most.
 const MOST_FILES: usize = 40;
+/// Folder of the files of models.
+const OF_MODELS: &str = "configs/models/";
 /// Files that extend one another at most.
 const DEEPEST: usize = 8;
 
@@ -21,6 +23,8 @@ pub(super) struct Inherited {
     pub(super) sources: Sources,
     /// The first file that cannot be read, and why.
     pub(super) missing: Option<(String, String)>,
+    /// Files below which there is none: they list every argument of the framework with its default.
+    roots: BTreeSet<String>,
 }
 
 impl Inherited {
@@ -49,11 +53,15 @@ impl Inherited {
         };
         let document = document::yaml(&text, &name)?;
         let base = self.sources.add(&name, &text);
-        for parent in parents(&document) {
+        let parents = parents(&document);
+        if parents.is_empty() && depth > 0 {
+            self.roots.insert(name.clone());
+        }
+        for parent in parents {
             self.add_at(&parent, &name, context, depth + 1)?;
         }
         for mut entry in document.entries {
-            if entry.path.split('.').next() == Some("extends") {
+            if entry.path.split('.').next().is_some_and(|section| PARENTS.contains(&section)) {
                 continue;
             }
             if entry.spot.line > 0 {
@@ -62,6 +70,12 @@ impl Inherited {
             self.put(entry);
         }
         Ok(())
+    }
+
+    /// Tests whether a line is one of a model's file, except the list of all arguments at its root.
+    pub(super) fn is_of_model(&self, line: Option<usize>) -> bool {
+        let file = line.and_then(|line| self.sources.place(line).0);
+        file.is_some_and(|file| file.contains(OF_MODELS) && !self.roots.contains(&file))
     }
 
     /// Sets a key over those of files.
@@ -76,10 +90,23 @@ impl Inherited {
     }
 }
 
+/// Keys with the files below a file, the lowest first: `extends`, and `bases` over `includes` in the versions of 2025
+/// (`primus/core/utils/yaml_utils.py`).
+const PARENTS: [&str; 3] = ["includes", "bases", "extends"];
+
+/// The files below a file, from the lowest. Of several `bases` the first has priority; of several files to extend the last.
 fn parents(document: &Document) -> Vec<String> {
-    match document.get("extends").map(|entry| &entry.data) {
-        Some(Data::Text(path)) => vec![path.clone()],
-        Some(list @ Data::List(_)) => list.names(),
-        _ => Vec::new(),
+    let mut found = Vec::new();
+    for key in PARENTS {
+        let mut own = match document.get(key).map(|entry| &entry.data) {
+            Some(Data::Text(path)) => vec![path.clone()],
+            Some(list @ Data::List(_)) => list.names(),
+            _ => continue,
+        };
+        if key != "extends" {
+            own.reverse();
+        }
+        found.append(&mut own);
     }
+    found
 }

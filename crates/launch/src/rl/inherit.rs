@@ -5,7 +5,8 @@
 
 use crate::Context;
 use crate::context::Sources;
-use crate::document::{self, Data, Document};
+use crate::document::{self, Data, Document, Entry, Spot};
+use crate::shell::Word;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
 
@@ -63,6 +64,47 @@ pub(super) fn inherit(
         document.entries.extend(added);
     }
     Ok(out)
+}
+
+/// Puts arguments `path=value` (with `+`, `++` or `~` of Hydra) over the keys of a configuration. Returns those without a value in the
+/// script, with their lines.
+pub(super) fn override_with(
+    document: &mut Document,
+    arguments: &[Word],
+    sources: &mut Sources,
+) -> Vec<(String, usize)> {
+    let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let mut unset = Vec::new();
+    if words.is_empty() {
+        return unset;
+    }
+    let base = sources.add("the command line", &words.join("\n"));
+    for (at, word) in arguments.iter().enumerate() {
+        let is_name = |name: &str| {
+            name.contains('.') && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
+        };
+        let plain = word.text.trim_start_matches(['+', '~', '"', '\'']);
+        let (name, value) = plain.split_once('=').unwrap_or((plain, ""));
+        let removes = word.text.starts_with('~');
+        if !is_name(name) || !(removes || plain.contains('=')) {
+            continue;
+        }
+        let below = format!("{name}.");
+        document.entries.retain(|entry| entry.path != name && !entry.path.starts_with(&below));
+        if removes {
+            continue;
+        }
+        let line = base + at;
+        let data = if word.unknown.is_empty() {
+            Data::of_word(value.trim_matches(['"', '\'']))
+        } else {
+            unset.push((word.text.clone(), line));
+            // `auto` keeps a value open, so that no default is stated for it.
+            Data::Text("auto".to_owned())
+        };
+        document.entries.push(Entry::new(name.to_owned(), data, Spot { line, column: 0 }));
+    }
+    unset
 }
 
 fn parents(document: &Document) -> Vec<String> {

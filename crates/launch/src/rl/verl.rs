@@ -83,12 +83,12 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     usual(fields);
     ranks(fields);
     model(fields, "actor_rollout_ref.model.path");
-    batch(fields);
     let strategy = fields.word(&actor("strategy")).map(|word| word.to_ascii_lowercase());
     let is_megatron = strategy.as_deref() == Some("megatron")
         || (strategy.is_none()
             && (fields.document.has("actor_rollout_ref.actor.megatron")
                 || configuration(fields).is_some_and(|name| name == OWN[1])));
+    batch(fields, is_megatron);
     if fields.is_auto(&actor("strategy")) {
         let message = "determines how the actor is sharded: parallel sizes and sharding stay unset";
         fields.remark(RemarkKind::Unresolved, &actor("strategy"), message);
@@ -204,7 +204,7 @@ fn is_own(fields: &Fields<'_>) -> bool {
 }
 
 /// verl multiplies the mini batch of prompts with the responses to each.
-fn batch(fields: &mut Fields<'_>) {
+fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let path = "actor_rollout_ref.actor.ppo_mini_batch_size";
     let n = "actor_rollout_ref.rollout.n";
     // verl's default is one response; a configuration of another name has its own.
@@ -257,19 +257,37 @@ fn batch(fields: &mut Fields<'_>) {
     } else if let Some(count) = count {
         fields.set("plan.micro_batch", &count, micro);
     } else if fields.document.get(micro).is_none_or(|entry| entry.data == Data::Null) {
-        older_micro_batch(fields);
+        older_micro_batch(fields, is_megatron);
     }
 }
 
-/// The older key has the samples of all replicas together (`verl/workers/fsdp_workers.py`): FSDP's ranks, each sequence's ranks once.
-fn older_micro_batch(fields: &mut Fields<'_>) {
-    let path = "actor_rollout_ref.actor.ppo_micro_batch_size";
-    let is_fsdp = fields
-        .document
-        .get("actor_rollout_ref.actor.strategy")
-        .is_none_or(|entry| entry.data.plain().starts_with("fsdp"));
-    let Some(all) = fields.count(path).filter(|&all| all > 0 && is_fsdp) else { return };
-    let shared = shared(fields).max(1);
+/// The key of versions before the samples of a device had one.
+const OLDER_BATCH: &str = "actor_rollout_ref.actor.ppo_micro_batch_size";
+
+/// Tests whether a file has the older key and not the newer one.
+fn is_older(fields: &Fields<'_>) -> bool {
+    let newer = format!("{OLDER_BATCH}_per_gpu");
+    let is_set =
+        |path: &str| fields.document.get(path).is_some_and(|entry| !matches!(entry.data, Data::Null));
+    is_set(OLDER_BATCH) && !is_set(&newer)
+}
+
+/// The older key has the samples of all replicas together (`verl/workers/fsdp_workers.py`, `megatron_workers.py`): ranks that share a
+/// sequence or its layers are one replica.
+fn older_micro_batch(fields: &mut Fields<'_>, is_megatron: bool) {
+    let path = OLDER_BATCH;
+    let Some(all) = fields.count(path).filter(|&all| all > 0) else { return };
+    let shared = if is_megatron {
+        let tensor = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size";
+        if fields.count(tensor).is_none() {
+            let (source, line) = fields.source(path);
+            let why = "counts the samples of all replicas, whose number depends on parallel sizes elsewhere";
+            return fields.draft.leave_open("plan.micro_batch", &source, line, why);
+        }
+        layered(fields).saturating_mul(shared(fields)).max(1)
+    } else {
+        shared(fields).max(1)
+    };
     let Some(replicas) = fields.draft.spec().cluster.devices.map(|devices| devices / shared) else { return };
     if replicas > 0 && all >= replicas {
         fields.set("plan.micro_batch", &(all / replicas), path);
@@ -294,8 +312,11 @@ fn shared(fields: &mut Fields<'_>) -> u64 {
     sharing(fields, &paths)
 }
 
+/// Megatron's settings. The configurations of early 2025 (`verl/trainer/config/ppo_megatron_trainer.yaml`) have four tensor-parallel ranks,
+/// later ones none.
 fn megatron(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("actor_rollout_ref.actor.megatron.{key}");
+    let is_older = is_older(fields);
     for (key, to) in [
         ("tensor_model_parallel_size", "plan.tensor_parallel"),
         ("pipeline_model_parallel_size", "plan.pipeline_parallel"),
@@ -307,6 +328,11 @@ fn megatron(fields: &mut Fields<'_>) {
         match fields.count(&at(key)).filter(|&n| n > 0) {
             Some(n) => fields.set(to, &n, &at(key)),
             None if matches!(key, "virtual_pipeline_model_parallel_size" | "expert_tensor_parallel_size") => {
+            }
+            None if fields.document.get(&at(key)).is_none() && is_older => {
+                let (source, line) = fields.source(OLDER_BATCH);
+                let why = "versions of verl with this key have parallel sizes in their own configuration";
+                fields.draft.leave_open(to, &source, line, why);
             }
             None if fields.document.get(&at(key)).is_none() => {
                 fields.default(to, &1_u64, "verl uses no parallelism by default");

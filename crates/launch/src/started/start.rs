@@ -155,5 +155,10 @@ pub(super) fn of(command: &Command) -> Option<Start<'_>> {
     let program = words.iter().position(is_program).or(module.map(|at| at + 1)).or(own)?;
     let start = Start { words, program, line: command.line };
     let is_trainer = || crate::other::describes_training(start.arguments());
-    (is_launched || !start.files().is_empty() || is_trainer()).then_some(start)
+    // The path of its configuration may be set in another file.
+    let has_configuration = || {
+        let named = |pair: &[Word]| pair[0].text.starts_with("--config") && !pair[1].unknown.is_empty();
+        TRAINING.iter().any(|word| start.name().contains(word)) && start.arguments().windows(2).any(named)
+    };
+    (is_launched || !start.files().is_empty() || is_trainer() || has_configuration()).then_some(start)
 }

@@ -39,7 +39,8 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     let Some(command) = script.commands.iter().rev().find(|command| names_file(&command.words)) else {
         return Ok(None);
     };
-    let mut open = Vec::new();
+    let mut open: Vec<(String, usize, String)> =
+        script.open.iter().map(|(line, what, why)| (what.clone(), *line, why.clone())).collect();
     let quoted: Vec<String> = command
         .words
         .iter()

@@ -254,9 +254,10 @@ fn what_is_unknown_or_not_modelled_is_reported() {
     );
     assert!(unresolved.iter().any(|source| source.contains("--sharding hsdp:8")), "{unresolved:?}");
     assert!(remarks(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: unknown, ignored".to_owned()));
-    assert!(remarks(&launch, RemarkKind::Conflict)[0].contains(
-        "has an effect only on compiled layers, but `compile.enable` is off: estimated without it"
-    ));
+    assert!(
+        remarks(&launch, RemarkKind::Conflict)[0]
+            .contains("needs compiled layers, but `compile.enable` is off")
+    );
     assert!(remarks(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
     let ignored = remarks(&launch, RemarkKind::Ignored);
     assert_eq!(ignored.iter().filter(|source| source.starts_with("checkpoint")).count(), 1, "{ignored:?}");

@@ -213,7 +213,9 @@ fn parallelism(run: &Run, out: &mut Sections) {
     let reshard = plan.sharding.reshard_after_forward;
     out.text(section, "fsdp_reshard_after_forward", if reshard { "always" } else { "never" });
     out.count(section, "tensor_parallel_degree", plan.tensor_parallel);
-    out.flag(section, "enable_async_tensor_parallel", plan.overlap.tensor);
+    // Without compilation torchtitan refuses it (`torchtitan/distributed/tensor_parallel.py`).
+    let compiles = plan.software != "torchtitan-2024-eager";
+    out.flag(section, "enable_async_tensor_parallel", compiles && plan.overlap.tensor);
     out.count(section, "context_parallel_degree", context);
     if context > 1 || plan.context_kind != ContextKind::Ring {
         let rotate = if plan.context_kind == ContextKind::Ring { "alltoall" } else { "allgather" };

@@ -191,8 +191,8 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
         || text.contains("--per-device-train-batch-size")
         || text.contains("--micro_train_batch_size");
     // Python that declares such flags, and configurations, are no scripts.
-    let is_python =
-        ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));
+    let is_python = !shell::is_marked(text)
+        && ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));
     if is_yaml || is_python || !has_mark || !text.contains("--") || text.len() > document::LONGEST {
         return None;
     }
@@ -359,6 +359,10 @@ fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
                 }
                 None => put(document, &name, Data::of_word(&value), word.line),
             },
+            // `--model $NAME` with an empty variable.
+            None if MODELS.contains(&name.as_str()) || name == "pretrain" => {
+                unknown.push((word.text.clone(), word.line, NO_VALUE.to_owned()));
+            }
             None => put(document, &name, Data::Flag(true), word.line),
         }
     }

@@ -7,6 +7,7 @@ use super::command::Keys;
 use super::common::{Dialect, put};
 use super::keys;
 use crate::document::{Data, Document, Entry};
+use crate::effects;
 use crate::python::{self, Recipe};
 use railwright_spec::problem::Problem;
 
@@ -37,6 +38,25 @@ const OF_MODEL: &[(&str, &str)] = &[
     ("quantization_config.load_in_8bit", "load_in_8bit"),
     ("max_seq_length", "max_seq_length"),
     ("use_liger_kernel", "use_liger_kernel"),
+    ("attn_implementation", "attn_implementation"),
+];
+
+/// Arguments of the loaded model without effect on a step: where its files are and how it is loaded.
+const LOADING: &[&str] = &[
+    "pretrained_model_name_or_path",
+    "model_name",
+    "trust_remote_code",
+    "token",
+    "use_auth_token",
+    "revision",
+    "cache_dir",
+    "device_map",
+    "low_cpu_mem_usage",
+    "use_cache",
+    "local_files_only",
+    "use_safetensors",
+    "num_labels",
+    "ignore_mismatched_sizes",
 ];
 
 /// Keys of the adapters, and those of a command.
@@ -52,9 +72,8 @@ pub(super) const COMPUTED: (&str, &str) = ("mixed_precision", "computed");
 
 /// Trainer of a program, with the class of its arguments.
 pub(super) fn find(text: &str) -> Option<(Dialect, &'static str)> {
-    let is_shell = text.starts_with("#!") && text.lines().next().is_some_and(|line| line.ends_with("sh"));
     let imports = ["transformers", "trl", "unsloth"].into_iter().any(|module| python::imports(text, module));
-    if is_shell || !imports || !text.contains(".train(") {
+    if !imports || !text.contains(".train(") {
         return None;
     }
     let calls = |class: &&&str| {
@@ -151,12 +170,33 @@ fn model(found: &[Recipe], keys: &mut Keys) {
         }
     }
     take(model, &|path| renamed(OF_MODEL, path), keys);
+    let class = model.name.strip_suffix(".from_pretrained").map_or("", last);
+    if ["ImageTextToText", "Vision2Seq"].iter().any(|kind| class.ends_with(kind)) {
+        put(&mut keys.document, "vision_tower", Data::Text(class.to_owned()), line(model));
+    }
+    unread(model, keys);
     if model.name.contains("Fast") {
         put(&mut keys.document, "use_unsloth", Data::Flag(true), line(model));
         let switches = ["load_in_4bit", "load_in_8bit", "full_finetuning"];
         // Unsloth loads four bits by default.
         if !switches.iter().any(|path| model.document.has(path)) {
             put(&mut keys.document, "load_in_4bit", Data::Flag(true), line(model));
+        }
+    }
+}
+
+/// Lists arguments of the loaded model that no key of the trainer has.
+fn unread(model: &Recipe, keys: &mut Keys) {
+    for entry in &model.document.entries {
+        let first = entry.path.split('.').next().unwrap_or_default();
+        let is_known = renamed(OF_MODEL, &entry.path).is_some()
+            || LOADING.contains(&first)
+            || first == "quantization_config"
+            || entry.path.split('.').any(|part| matches!(part, "_target_" | "_args_"));
+        if !is_known && !effects::is_off(&entry.data) {
+            let source = format!("{} = {}", entry.path, entry.data.shown());
+            let why = "an argument of the loaded model that is not read".to_owned();
+            keys.unknown.push((source, entry.spot.line().unwrap_or_default(), why));
         }
     }
 }

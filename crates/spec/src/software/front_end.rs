@@ -26,6 +26,8 @@ pub struct FrontEnd {
     keeps_gathered: Option<bool>,
     recompute: Option<Vec<RecomputeModule>>,
     recompute_layers: Option<bool>,
+    tensor_overlap: Option<bool>,
+    expert_overlap: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +59,8 @@ impl FrontEnd {
         left.expert = both(self.expert, offers.expert);
         left.keeps_gathered = both(self.keeps_gathered, offers.keeps_gathered);
         left.recompute_layers = both(self.recompute_layers, offers.recompute_layers);
+        left.overlap.tensor = both(self.tensor_overlap, offers.overlap.tensor);
+        left.overlap.expert = both(self.expert_overlap, offers.overlap.expert);
         if let Some(kinds) = &self.context {
             left.context.retain(|kind| kinds.contains(kind));
         }
