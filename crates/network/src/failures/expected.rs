@@ -9,6 +9,7 @@ use super::rates::{Rate, Rates};
 use super::{Class, Recovery, classes};
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
+use railwright_spec::run::Disruptions;
 use serde::Serialize;
 
 pub use super::brief::MONTH;
@@ -16,6 +17,9 @@ pub use super::brief::MONTH;
 /// Default hours lost per interruption. Llama 3 405B: 466 interruptions in 54 days, more than 90% of the time
 /// effective, so at most 0.1 x 1296 / 466 hours each (arXiv 2407.21783, section 3.3.4).
 pub const INTERRUPTION_HOURS: f64 = 0.278;
+
+/// Default share of exposed network time in a step.
+pub const EXPOSED_SHARE: f64 = 0.2;
 
 /// Job under failures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -92,6 +96,18 @@ pub struct Expectation {
     pub mean_slowdown: f64,
     /// Mean number of idle devices.
     pub mean_lost_devices: f64,
+}
+
+impl Expectation {
+    /// Flaps and slow parts for the goodput of a job, by device: the time that stalls and slow steps cost, and interruptions apart from it.
+    /// With `I` hours for each interruption, `lost + stops I` is their share of all device-hours here.
+    pub fn disruptions(&self, job: &Job) -> Disruptions {
+        let n = self.devices as f64;
+        let stops: f64 = self.brief.iter().map(BriefLoss::stops_per_month).sum();
+        let hours: f64 = self.brief.iter().map(BriefLoss::lost_hours_per_month).sum();
+        let share = hours / (n * MONTH) - stops * job.interruption_hours / MONTH;
+        Disruptions { lost: share.max(0.0) / n, stops_per_hour: stops / MONTH / n }
+    }
 }
 
 /// Cost of failures for a job on all devices of a design. `slowdown` is the factor of the step time for a
@@ -269,7 +285,10 @@ mod tests {
         assert!((leaf.lost_hours - run_on).abs() < 1e-6 && leaf.response == Response::RunOn);
         assert!((leaf.lost_hours_per_month - 256.0 * 9224e-9 * 730.0 * run_on).abs() < 1e-6);
         let sum: f64 = run.classes.iter().map(|l| l.lost_hours_per_month).sum();
-        assert!((run.lost_hours_per_month - sum).abs() < 1e-9 && run.lost_share < 0.01);
+        assert!((run.lost_hours_per_month - sum).abs() < 1e-9 && run.lost_share < 0.02);
+        // Four links join a leaf and a spine. Other leaves spread evenly over 16 spines, so one link less leaves 3/4 into the leaf.
+        let link = run.classes.iter().find(|l| l.class.part == "leaf-spine link").expect("there");
+        assert_eq!(link.class.kept_spread, 0.75);
     }
 
     /// Flaps and slow parts add to what failures cost, and to nothing without rates of them.
@@ -296,6 +315,11 @@ mod tests {
         let stops: f64 = after.brief.iter().map(BriefLoss::stops_per_month).sum();
         assert!((stops - 409.6 * (-brief::TRANSPORT_SECONDS / 8.0_f64).exp()).abs() < 1e-9);
         assert_eq!(after.interruptions_per_month, before.interruptions_per_month);
+        // For the goodput: the same share, with interruptions apart.
+        let own = after.disruptions(&JOB).of(4096);
+        let share = own.lost + own.stops_per_hour * JOB.interruption_hours;
+        assert!((share - extra / 4096.0 / MONTH).abs() < 1e-12 && own.stops_per_hour > 0.0);
+        assert_eq!(before.disruptions(&JOB), Disruptions::default());
         // 4,096 x 0.001 links for 12 h and 0.002 NICs for 24 h a month, at 1.2 times the step.
         let present = 4.096 * 12.0 / MONTH + 8.192 * 24.0 / MONTH;
         assert!((after.mean_slowdown - before.mean_slowdown - present * 0.2).abs() < 1e-9);

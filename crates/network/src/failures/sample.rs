@@ -285,7 +285,7 @@ mod tests {
         let clos = design(Kind::RailOptimized);
         let mut rates = Rates::catalogue().expect("well formed");
         // Rates at which a state is seldom whole, but seldom has two failures that matter to each other.
-        rates.overlay("part,repair_hours\nnic,100\naccess-link,100\nswitch,2\n", "test").expect("valid");
+        rates.overlay("part,repair_hours\nnic,50\naccess-link,50\nswitch,2\n", "test").expect("valid");
         let found =
             sample(&clos, &rates, &Draw::Moments, 20_000, 1, (&fifth, Recovery::Spread)).expect("a Clos");
         // Chance of no failure: the product over parts.

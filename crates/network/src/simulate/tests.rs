@@ -6,6 +6,7 @@ mod broken;
 mod detours;
 mod flowlets;
 mod parted;
+mod policy;
 mod published;
 mod recovery;
 mod uniform;

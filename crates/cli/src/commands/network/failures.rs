@@ -3,12 +3,14 @@
 
 mod report;
 
-use super::{design, on_network, on_run, placed};
+use super::{RATES_LIMIT, design, on_network, on_run, placed};
 use crate::args::network::Failures;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
-use railwright_network::failures::expected::{Expectation, INTERRUPTION_HOURS, Job, expectation};
+use railwright_network::failures::expected::{
+    EXPOSED_SHARE, Expectation, INTERRUPTION_HOURS, Job, expectation,
+};
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample_watched};
 use railwright_network::failures::state::{Part, State, States};
@@ -18,10 +20,6 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use std::cell::RefCell;
 
-/// The longest table of rates that is read.
-const RATES_LIMIT: u64 = 1 << 20;
-/// Default share of exposed network time in a step.
-const EXPOSED_SHARE: f64 = 0.2;
 /// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
 
