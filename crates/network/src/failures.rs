@@ -11,6 +11,7 @@
 
 mod above;
 pub mod brief;
+mod domain;
 pub mod expected;
 mod lost;
 pub mod rates;
@@ -20,6 +21,7 @@ pub mod state;
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric};
 use above::Above;
+pub(crate) use domain::place as domain_of;
 use lost::{Lost, narrow};
 use railwright_spec::choice;
 use serde::Serialize;
@@ -68,8 +70,29 @@ pub struct Class {
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
+    /// Share of scale-up bandwidth that the most affected device keeps.
+    pub kept_domain: f64,
     /// Assumptions behind the values.
     pub remark: &'static str,
+}
+
+impl Default for Class {
+    /// A part without effect.
+    fn default() -> Self {
+        Self {
+            part: "",
+            count: 0,
+            cut_off: 0,
+            stranded: 0,
+            slowed: 0,
+            touched: 0,
+            kept_alone: 1.0,
+            kept_neighbour: 1.0,
+            kept_spread: 1.0,
+            kept_domain: 1.0,
+            remark: "",
+        }
+    }
 }
 
 impl Class {
@@ -119,7 +142,7 @@ pub fn classes(design: &Design) -> Vec<Class> {
 
 /// The same, place by place.
 fn in_places(design: &Design) -> Vec<Class> {
-    let mut list = Vec::new();
+    let mut list = domain::classes(design);
     match &design.fabric {
         Fabric::None => {}
         Fabric::Torus(torus) => {
@@ -135,6 +158,7 @@ fn in_places(design: &Design) -> Vec<Class> {
                 kept_neighbour: 0.5,
                 kept_spread: 0.5,
                 remark: "a ring that becomes a line has half the bandwidth; other dimensions are intact",
+                ..Class::default()
             });
         }
         Fabric::Clos(network) => {
@@ -184,7 +208,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         kept_alone: 0.0,
         kept_neighbour: neighbour_share(size, 1),
         kept_spread: 1.0 - 1.0 / k,
-        remark: "",
+        ..Class::default()
     });
     let is_only = u64::from(design.planes == 1);
     list.push(Class {
@@ -197,7 +221,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         kept_alone: 1.0 - 1.0 / planes,
         kept_neighbour: if design.planes == 1 { neighbour_share(size, 1) } else { 1.0 - 1.0 / planes },
         kept_spread: 1.0 - 1.0 / (k * planes),
-        remark: "",
+        ..Class::default()
     });
 }
 
@@ -223,7 +247,7 @@ fn first_switch(design: &Design, part: &'static str, count: u64, devices: u64, o
         kept_alone,
         kept_neighbour: if is_only { neighbour_share(size, of_domain) } else { kept_alone },
         kept_spread: 1.0 - lost,
-        remark: "",
+        ..Class::default()
     }
 }
 
@@ -254,7 +278,7 @@ fn shared(
         kept_alone: 1.0 - lost,
         kept_neighbour: 1.0 - lost,
         kept_spread: 1.0 - lost,
-        remark: "",
+        ..Class::default()
     }
 }
 

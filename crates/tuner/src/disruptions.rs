@@ -27,6 +27,7 @@ pub fn of_cluster(cluster: &Cluster, tables: &[(String, String)]) -> Result<Disr
     }
     let job = Job {
         exposed_share: EXPOSED_SHARE,
+        exposed_domain_share: EXPOSED_SHARE,
         interruption_hours: INTERRUPTION_HOURS,
         recovery: Recovery::default(),
     };

@@ -8,6 +8,7 @@ use super::brief::{self, Brief, BriefLoss, Role};
 use super::rates::{Rate, Rates};
 use super::{Class, Recovery, classes};
 use crate::topology::Design;
+use crate::topology::scale_up::DomainPart;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Disruptions;
 use serde::Serialize;
@@ -27,6 +28,8 @@ pub const EXPOSED_SHARE: f64 = 0.2;
 pub struct Job {
     /// Share of the step that is exposed network time.
     pub exposed_share: f64,
+    /// Share of the step that is exposed time in scale-up domains.
+    pub exposed_domain_share: f64,
     /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
     pub interruption_hours: f64,
     /// Devices that carry the traffic of devices with lost bandwidth.
@@ -42,6 +45,8 @@ pub enum Response {
     RunOn,
     /// Restarts without the affected domains.
     GoWithout,
+    /// Restarts on spare devices of the domain.
+    Swap,
     /// Waits for the repair.
     Wait,
 }
@@ -121,11 +126,16 @@ pub fn expectation(
     let mut losses = Vec::new();
     let mut briefs = Vec::new();
     for class in classes(design) {
-        let Some(rate) = rates.of_class(class.part) else {
-            return Err(Problem::new(format!("no failure rate for a {}", class.part))
-                .hint("add a line for it to a file for --rates"));
+        let unknown = Rate::unknown();
+        let rate = match rates.of_class(class.part) {
+            Some(rate) => rate,
+            None if DomainPart::named(class.part).is_some() => &unknown,
+            None => {
+                return Err(Problem::new(format!("no failure rate for a {}", class.part))
+                    .hint("add a line for it to a file for --rates"));
+            }
         };
-        let loss = loss(class, rate, design.devices, job, slowdown);
+        let loss = loss(class, rate, design, job, slowdown);
         briefs.extend(brief_loss(&loss, design.devices, job, slowdown));
         losses.push(loss);
     }
@@ -186,24 +196,34 @@ fn brief_loss(
 ///
 /// * running on: `N (I + (1 - 1/s) R)`
 /// * going without: `N I' + touched R`, where the job starts again in any case
+/// * with a spare device: `N I'`
 /// * waiting: `N (I' + R)`
 ///
 /// Expected loss of a class, with the cheapest response of the job.
 fn loss(
     class: Class,
     rate: &Rate,
-    devices: u64,
+    design: &Design,
     job: &Job,
     slowdown: &dyn Fn(f64) -> Option<f64>,
 ) -> ClassLoss {
-    let n = devices as f64;
+    let n = design.devices as f64;
     let repair = rate.repair_hours;
     let breaks = class.cut_off > 0;
-    let factor =
-        if class.stranded > 0 { None } else { slowdown(class.kept(job.recovery)).map(|s| s.max(1.0)) };
+    // Parts of the network and of domains are different classes.
+    let kept = |class: &Class| match class.kept_domain {
+        1.0 => slowdown(class.kept(job.recovery)),
+        kept => super::slowdown(kept, job.exposed_domain_share),
+    };
+    let factor = if class.stranded > 0 { None } else { kept(&class).map(|s| s.max(1.0)) };
     let restart = n * job.interruption_hours;
     let mut link_paths = vec![(Response::Wait, restart + n * repair)];
-    if class.touched < devices {
+    // A spare takes the place of a device whose domain is in service without it.
+    let spares = design.domain.parts.map_or(0, |parts| parts.spares);
+    if DomainPart::named(class.part).is_some() && class.stranded > 0 && class.stranded <= spares {
+        link_paths.push((Response::Swap, restart));
+    }
+    if class.touched < design.devices {
         link_paths.push((Response::GoWithout, restart + class.touched as f64 * repair));
     }
     if let Some(s) = factor {
@@ -217,6 +237,7 @@ fn loss(
     let lost_devices = match (response, factor) {
         (Response::RunOn, Some(s)) => n * (1.0 - 1.0 / s),
         (Response::GoWithout, _) => class.touched as f64,
+        (Response::Swap, _) => 0.0,
         _ => n,
     };
     ClassLoss {
@@ -253,8 +274,12 @@ mod tests {
             .expect("all rates are known")
     }
 
-    const JOB: Job =
-        Job { exposed_share: 0.2, interruption_hours: INTERRUPTION_HOURS, recovery: Recovery::Spread };
+    const JOB: Job = Job {
+        exposed_share: 0.2,
+        exposed_domain_share: 0.2,
+        interruption_hours: INTERRUPTION_HOURS,
+        recovery: Recovery::Spread,
+    };
 
     #[test]
     fn interruptions_by_the_network_of_a_published_run() {

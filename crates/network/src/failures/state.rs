@@ -9,8 +9,9 @@
 
 use super::above::Above;
 use super::lost::{Lost, narrow};
-use super::{Recovery, neighbour_share};
+use super::{Recovery, domain, neighbour_share};
 use crate::topology::design::ClosNetwork;
+use crate::topology::scale_up::{DomainPart, WithoutPart};
 use crate::topology::{Design, Fabric};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -52,6 +53,8 @@ pub struct State {
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
+    /// Share of scale-up bandwidth that the most affected device keeps, in domains that are in service.
+    pub kept_domain: f64,
 }
 
 impl State {
@@ -134,6 +137,9 @@ impl<'a> States<'a> {
         let (design, network) = (self.design, self.network);
         let fabrics = design.planes * network.fabrics_per_plane;
         let clos = &network.clos;
+        if let (Some(part), Some(parts)) = (DomainPart::named(class), &design.domain.parts) {
+            return design.domains() * parts.count(part, design.domain.size);
+        }
         match class {
             "NIC" => design.devices,
             "NIC-leaf link" => design.devices * design.planes,
@@ -169,6 +175,7 @@ impl<'a> States<'a> {
             kept_alone: 1.0,
             kept_neighbour: 1.0,
             kept_spread: 1.0,
+            kept_domain: 1.0,
         };
         let mut open = BTreeSet::new();
         // By plane, fabric and leaf: the devices of a domain often share one.
@@ -211,8 +218,35 @@ impl<'a> States<'a> {
                 open.insert(link_paths);
             }
         }
+        self.within_domains(failed, &mut state);
         state.is_connected = all_meet(&open) && state.stranded.is_empty();
         (state, open)
+    }
+
+    /// Failed parts of domains: devices out of service, or the share that is left to the slowest.
+    fn within_domains(&self, failed: &[Part], state: &mut State) {
+        let Some(parts) = &self.design.domain.parts else { return };
+        let size = self.design.domain.size;
+        // Lost shares of a domain, and of each device on top.
+        let mut lost: BTreeMap<(u64, Option<u64>), f64> = BTreeMap::new();
+        for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
+            if let Some(kind) = DomainPart::named(part.class) {
+                let place = domain::place(self.design, parts, kind, part.number);
+                *lost.entry(place).or_default() += parts.lost(kind);
+            }
+        }
+        for ((domain, device), share) in &lost {
+            match (parts.without_part, device) {
+                (WithoutPart::Drain, None) => {
+                    extend(&mut state.stranded, domain * size, (domain + 1) * size - 1);
+                }
+                (WithoutPart::Drain, Some(device)) => extend(&mut state.stranded, *device, *device),
+                (WithoutPart::RunOn, device) => {
+                    let of_all = device.and_then(|_| lost.get(&(*domain, None))).copied().unwrap_or(0.0);
+                    state.kept_domain = state.kept_domain.min((1.0 - share - of_all).max(0.0));
+                }
+            }
+        }
     }
 
     /// Domains to check: all with a lost NIC, link or leaf; and one per placement in pods of those with

@@ -4,6 +4,7 @@
 mod agreement;
 mod broken;
 mod detours;
+mod domains;
 mod flowlets;
 mod parted;
 mod policy;

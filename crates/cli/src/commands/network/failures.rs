@@ -94,7 +94,9 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
             None
         } else {
             let state = States::new(&design)?.state(&failed.named);
-            let factor = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            let domain = slowdown(state.kept_domain, job.exposed_domain_share);
+            let network = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            let factor = network.zip(domain).map(|(network, domain)| network + domain - 1.0);
             Some((failed.named, state, factor))
         };
         let draw = match (failed.any.is_empty(), arguments.samples) {
@@ -135,18 +137,21 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
 }
 
 fn job(arguments: &Failures) -> Result<Job, Problem> {
-    let exposed_share = arguments.exposed_share.unwrap_or(EXPOSED_SHARE);
-    if !(0.0..=1.0).contains(&exposed_share) {
-        return Err(Problem::new(format!("{exposed_share} is not a share from 0 to 1"))
-            .in_file("--exposed-share")
-            .hint("0.2 is a fifth of the step"));
-    }
+    let share = |flag: &str, given: Option<f64>| match given.unwrap_or(EXPOSED_SHARE) {
+        share if (0.0..=1.0).contains(&share) => Ok(share),
+        share => Err(Problem::new(format!("{share} is not a share from 0 to 1"))
+            .in_file(flag)
+            .hint("0.2 is a fifth of the step")),
+    };
+    let exposed_share = share("--exposed-share", arguments.exposed_share)?;
+    let exposed_domain_share = share("--exposed-domain-share", arguments.exposed_domain_share)?;
     let interruption_hours = arguments.interruption_hours.unwrap_or(INTERRUPTION_HOURS);
     if !(0.0..=1e4).contains(&interruption_hours) {
         let problem = Problem::new(format!("{interruption_hours} is not a number of hours from 0 to 10,000"));
         return Err(problem.in_file("--interruption-hours"));
     }
-    Ok(Job { exposed_share, interruption_hours, recovery: on_network::recovery(&arguments.recovery)? })
+    let recovery = on_network::recovery(&arguments.recovery)?;
+    Ok(Job { exposed_share, exposed_domain_share, interruption_hours, recovery })
 }
 
 /// Parts of `--fail`: named parts, and numbers of any others.
