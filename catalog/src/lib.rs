@@ -51,6 +51,9 @@ pub const NETWORK_PRICES: &str = include_str!("../network/prices.csv");
 /// `catalog/network/failure_rates.csv`: failure rates of parts, with their sources.
 pub const FAILURE_RATES: &str = include_str!("../network/failure_rates.csv");
 
+/// `catalog/network/scale_up.csv`: switches and links of published scale-up domains.
+pub const SCALE_UP: &str = include_str!("../network/scale_up.csv");
+
 /// `catalog/reliability/interruptions.csv`: interruptions of a published run by cause.
 pub const INTERRUPTIONS: &str = include_str!("../reliability/interruptions.csv");
 

@@ -11,6 +11,7 @@ use railwright_spec::human;
 use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
+use railwright_tuner::disruptions::of_cluster;
 
 /// A run with its unspecified settings.
 #[derive(Clone, Debug)]
@@ -36,9 +37,14 @@ pub fn search_command(spec: &RunSpec, run: &Run) -> String {
 /// Resolves everything of a run except its plan, which is a placeholder.
 pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Problem> {
     let calibration = spec.cluster.calibration.as_deref();
-    defaults::resolve_but_plan(spec, |path| {
+    let mut run = defaults::resolve_but_plan(spec, |path| {
         if calibration == Some(path) { texts.text(path) } else { texts.model_config(path) }
-    })
+    })?;
+    if let Some(path) = &spec.training.part_rates {
+        let table = (texts.text(path)?, path.clone());
+        run.training.disruptions = Some(of_cluster(&run.cluster, &[table])?);
+    }
+    Ok(run)
 }
 
 /// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits, and without a number of devices the

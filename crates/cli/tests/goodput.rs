@@ -70,6 +70,53 @@ fn the_goodput_of_a_run_is_that_of_estimate() {
     assert_eq!(asked["range"]["lowest_ettr"], estimated["failures"]["lowest"]);
 }
 
+/// Flaps and slow parts have one computation: `goodput`, `estimate` and `size` have the device-hours of `network failures`.
+#[test]
+fn flaps_cost_equally_everywhere() {
+    const RATES: &str = "../../../../examples/networks/flaps.csv";
+    let number = |answer: &serde_json::Value, path: &str| {
+        answer.pointer(path).and_then(serde_json::Value::as_f64).unwrap_or_else(|| panic!("{path}"))
+    };
+    let network = ["network", "failures", "--gpus", "4096", "--domain", "8", "--interruption-hours", "0.5"];
+    let network = json(&[&network[..], &["--rates", RATES, "--json"]].concat(), 0);
+    let parts =
+        network.pointer("/designs/0/expected/brief").and_then(serde_json::Value::as_array).expect("parts");
+    let of = |kind: &str| -> f64 {
+        parts.iter().filter_map(|part| part[kind]["lost_hours_per_month"].as_f64()).sum()
+    };
+    let share = (of("flaps") + of("slow")) / 4096.0 / 730.0;
+    let job = ["--gpus", "4096", "--checkpoint-time", "60s"];
+    let with = goodput(&[&job[..], &["--rates", RATES]].concat());
+    let (lost, stops) = (number(&with, "/disruptions/lost"), number(&with, "/disruptions/stops_per_hour"));
+    assert!((lost + stops * 0.5 - share).abs() < 1e-12, "{lost} {stops} {share}");
+    // With the same interruptions, the goodput is that without flaps times what they leave.
+    let mtbf = format!("{}s", number(&with, "/job/mtbf"));
+    let without = goodput(&[&job[..], &["--mtbf", &mtbf]].concat());
+    let expected = number(&without, "/goodput") * (1.0 - lost);
+    assert!((number(&with, "/goodput") - expected).abs() < 1e-9 && lost > 0.001);
+
+    let folder = Folder::new("flaps-of-a-run");
+    let (run, rates) = (folder.at("run.toml"), folder.at("rates.csv"));
+    std::fs::copy("../../examples/networks/flaps.csv", &rates).expect("copied");
+    let text = format!(
+        "[model]\nname = \"llama-3-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 64\n[plan]\ntp = 2\nglobal_batch = 512\n\
+         [training]\ntokens = \"1T\"\ncheckpoint_time = \"60 s\"\npart_rates = {rates:?}\n"
+    );
+    std::fs::write(&run, text).expect("writable");
+    let estimated = json(&["estimate", "--run", &run, "--json"], 0);
+    let asked = goodput(&["--run", &run]);
+    assert_eq!(number(&asked, "/goodput"), number(&estimated, "/money/availability"));
+    let given =
+        goodput(&["--cluster", "dgx-h100", "--gpus", "64", "--checkpoint-time", "60s", "--rates", RATES]);
+    assert!((number(&asked, "/disruptions/lost") / number(&given, "/disruptions/lost") - 1.0).abs() < 1e-9);
+    let sized = json(&["size", "--run", &run, "--deadline", "1y", "--json"], 0);
+    for row in sized["size"]["rows"].as_array().expect("rows") {
+        let gpus = row["devices"].to_string();
+        let same = goodput(&["--run", &run, "--gpus", &gpus]);
+        assert!((number(row, "/bill/availability") / number(&same, "/goodput") - 1.0).abs() < 1e-9);
+    }
+}
+
 /// A specified MTBF replaces the published rates: none of them is shown.
 #[test]
 fn a_specified_mtbf_has_no_published_range() {

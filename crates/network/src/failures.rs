@@ -9,17 +9,23 @@
 //! its scale-up domain also carries its traffic; and *spread*, if the devices of a domain share all its
 //! remaining NICs (forwarding through the domain, in either order).
 
+mod above;
 pub mod brief;
+mod domain;
 pub mod expected;
+mod lost;
 pub mod rates;
 pub mod sample;
 pub mod state;
 
-use crate::topology::clos::Upper;
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric};
+use above::Above;
+pub(crate) use domain::place as domain_of;
+use lost::{Lost, narrow};
 use railwright_spec::choice;
 use serde::Serialize;
+use state::Part;
 use std::collections::BTreeMap;
 
 /// Devices that carry the traffic of a device with lost network bandwidth.
@@ -64,8 +70,29 @@ pub struct Class {
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
+    /// Share of scale-up bandwidth that the most affected device keeps.
+    pub kept_domain: f64,
     /// Assumptions behind the values.
     pub remark: &'static str,
+}
+
+impl Default for Class {
+    /// A part without effect.
+    fn default() -> Self {
+        Self {
+            part: "",
+            count: 0,
+            cut_off: 0,
+            stranded: 0,
+            slowed: 0,
+            touched: 0,
+            kept_alone: 1.0,
+            kept_neighbour: 1.0,
+            kept_spread: 1.0,
+            kept_domain: 1.0,
+            remark: "",
+        }
+    }
 }
 
 impl Class {
@@ -115,7 +142,7 @@ pub fn classes(design: &Design) -> Vec<Class> {
 
 /// The same, place by place.
 fn in_places(design: &Design) -> Vec<Class> {
-    let mut list = Vec::new();
+    let mut list = domain::classes(design);
     match &design.fabric {
         Fabric::None => {}
         Fabric::Torus(torus) => {
@@ -131,6 +158,7 @@ fn in_places(design: &Design) -> Vec<Class> {
                 kept_neighbour: 0.5,
                 kept_spread: 0.5,
                 remark: "a ring that becomes a line has half the bandwidth; other dimensions are intact",
+                ..Class::default()
             });
         }
         Fabric::Clos(network) => {
@@ -180,7 +208,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         kept_alone: 0.0,
         kept_neighbour: neighbour_share(size, 1),
         kept_spread: 1.0 - 1.0 / k,
-        remark: "",
+        ..Class::default()
     });
     let is_only = u64::from(design.planes == 1);
     list.push(Class {
@@ -193,7 +221,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         kept_alone: 1.0 - 1.0 / planes,
         kept_neighbour: if design.planes == 1 { neighbour_share(size, 1) } else { 1.0 - 1.0 / planes },
         kept_spread: 1.0 - 1.0 / (k * planes),
-        remark: "",
+        ..Class::default()
     });
 }
 
@@ -219,7 +247,7 @@ fn first_switch(design: &Design, part: &'static str, count: u64, devices: u64, o
         kept_alone,
         kept_neighbour: if is_only { neighbour_share(size, of_domain) } else { kept_alone },
         kept_spread: 1.0 - lost,
-        remark: "",
+        ..Class::default()
     }
 }
 
@@ -229,7 +257,8 @@ fn domains_of(design: &Design, devices: u64, of_domain: u64) -> u64 {
     domains.saturating_mul(design.domain.size).min(design.devices)
 }
 
-/// A part with redundancy: a share of uplink bandwidth is lost, in one of the planes, for some of a domain's rails.
+/// A part with redundancy: a share of the bandwidth above leaves is lost in one plane, for some of a domain's rails. Packets are spread evenly
+/// over planes, and other NICs of the domain do not help, because the NIC's own ports work.
 fn shared(
     design: &Design,
     part: &'static str,
@@ -238,8 +267,6 @@ fn shared(
     lost: f64,
     rails_apart: u64,
 ) -> Class {
-    let planes = design.planes as f64;
-    let lost = lost / planes;
     let slowed = slowed.min(design.devices);
     Class {
         part,
@@ -250,8 +277,8 @@ fn shared(
         touched: domains_of(design, slowed, design.domain.size.div_ceil(rails_apart.max(1))),
         kept_alone: 1.0 - lost,
         kept_neighbour: 1.0 - lost,
-        kept_spread: 1.0 - lost / rails_apart as f64,
-        remark: "",
+        kept_spread: 1.0 - lost,
+        ..Class::default()
     }
 }
 
@@ -301,22 +328,24 @@ impl Below {
     }
 }
 
-/// Switches of a plane by the devices below each: number of each kind, fullest first. `key` maps a device to its switch; empty switches are
-/// included up to `count` per plane.
-fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64)> {
+/// Switches of a plane by the devices below each: number and first of each kind, fullest first. `key` maps a device to its switch; empty
+/// switches are included up to `count` per plane.
+fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64, Option<K>)> {
     let mut under: BTreeMap<K, Vec<u64>> = BTreeMap::new();
     for device in 0..design.devices {
         under.entry(key(device)).or_default().push(device);
     }
-    let mut kinds: BTreeMap<Below, u64> = BTreeMap::new();
+    let mut kinds: BTreeMap<Below, (u64, Option<K>)> = BTreeMap::new();
     let used = under.len() as u64;
-    for devices in under.into_values() {
-        *kinds.entry(Below::of(devices, design.domain.size)).or_default() += 1;
+    for (key, devices) in under {
+        let (count, first) = kinds.entry(Below::of(devices, design.domain.size)).or_default();
+        *count += 1;
+        first.get_or_insert(key);
     }
     if count > used {
-        *kinds.entry(Below::default()).or_default() += count - used;
+        kinds.entry(Below::default()).or_default().0 += count - used;
     }
-    kinds.into_iter().rev().collect()
+    kinds.into_iter().rev().map(|(below, (count, first))| (below, count, first)).collect()
 }
 
 /// Number of parts of each name, in the order of their first class.
@@ -344,50 +373,87 @@ fn leaf(design: &Design, count: u64, below: &Below) -> Class {
     Class { remark: "no devices are connected to them", ..none }
 }
 
+/// A folded Clos: what is left above leaves follows from the policy of routes ([`above`]).
 fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     let clos = &network.clos;
     let counts = design.counts();
-    let fabrics = design.planes * network.fabrics_per_plane;
-    // Leaves and pods that are filled differently are classes of their own.
+    let above = Above::new(design, network);
+    // Leaves, pods and zones that are filled differently are classes of their own.
     let leaves = kinds(design, counts.switches_in("leaf") / design.planes, |device| {
         let (fabric, leaf) = design.leaf_of(network, device);
         (fabric / network.fabrics_per_switch, leaf)
     });
-    list.extend(leaves.iter().map(|(below, count)| leaf(design, count * design.planes, below)));
-    // With separate rails, the other rails of a domain are unaffected and can take over.
+    list.extend(leaves.iter().map(|(below, count, _)| leaf(design, count * design.planes, below)));
+    // With separate rails, domains of all devices are touched, but by one rail alone.
     let apart = if network.fabrics_per_plane > 1 { design.rails } else { 1 };
+    // A part of the first plane, with the leaves that it serves, of which the fullest is the most affected.
+    let mut add = |part: Part, below: &Below, count: u64, (fabric, first, end): (u64, u64, u64), apart| {
+        let leaf = above.fullest(fabric, first..end);
+        let kept = |number| {
+            let mut lost = Lost::default();
+            lost.add(design, network, Part { number, ..part });
+            above.share(&lost, 0, narrow(fabric), narrow(leaf))
+        };
+        // Parts of irregular fabrics differ: the worst of them counts.
+        let of_each = match part.class {
+            "spine-core link" => clos.spines_per_pod * clos.spine_uplinks,
+            "core" => clos.cores_per_zone(),
+            "core-top link" => clos.upper.map_or(1, |upper| clos.cores_per_zone() * upper.core_uplinks),
+            "top switch" => clos.tops(),
+            _ => 1,
+        };
+        let alike = if clos.is_regular() { 1 } else { of_each };
+        let kept = (part.number..part.number + alike).map(kept).fold(1.0, f64::min);
+        let remark =
+            if alike > 1 { "the worst of parts with unequal numbers of links: approximate" } else { "" };
+        let class = shared(design, part.class, count * design.planes, below.devices, 1.0 - kept, apart);
+        list.push(Class { remark, ..class });
+    };
+    if network.kept_tiers >= 2 {
+        for (below, count, at) in &leaves {
+            let (fabric, leaf) = at.unwrap_or_default();
+            // A rail has a separate leaf in each plane: its neighbours' leaves are whole.
+            let beside = (design.domain.size / below.of_domain.max(1)).max(1);
+            let number = fabric * clos.leaf_spine_links() + leaf * clos.leaf_uplinks;
+            let part = Part { class: "leaf-spine link", number };
+            add(part, below, count * clos.leaf_uplinks, (fabric, leaf, leaf + 1), beside);
+        }
+    }
     let pods = kinds(design, network.fabrics_per_plane * clos.pods, |device| {
         let (fabric, leaf) = design.leaf_of(network, device);
         (fabric, clos.pod(leaf))
     });
-    let above = |part, each: u64, lost: f64, list: &mut Vec<Class>| {
-        for (below, count) in &pods {
-            let count = count * design.planes * each;
-            list.push(shared(design, part, count, below.devices, lost, apart));
+    let mut above_pods = |class, each: u64, all: u64, per_pod: u64| {
+        for (below, count, at) in &pods {
+            let (fabric, pod) = at.unwrap_or_default();
+            let leaves = (fabric, pod * clos.leaves_per_pod, (pod + 1) * clos.leaves_per_pod);
+            add(Part { class, number: fabric * all + pod * per_pod }, below, count * each, leaves, apart);
         }
     };
     if network.kept_tiers >= 2 {
-        let link = lost_above(design, network, 1.0 / clos.leaf_uplinks as f64);
-        for (below, count) in &leaves {
-            // A rail has a separate leaf in each plane: its neighbours' leaves are whole.
-            let beside = (design.domain.size / below.of_domain.max(1)).max(1);
-            let links = count * design.planes * clos.leaf_uplinks;
-            list.push(shared(design, "leaf-spine link", links, below.devices, link, beside));
-        }
-        let spine = lost_above(design, network, 1.0 / clos.spines_per_pod as f64);
-        above("spine", clos.spines_per_pod, spine, list);
+        above_pods("spine", clos.spines_per_pod, clos.spines(), clos.spines_per_pod);
     }
     if network.kept_tiers >= 3 {
-        let all = design.devices / network.fabrics_per_plane;
-        // Hashing onto a spine ignores that it has fewer cores left; sprayed packets share the loss.
-        let is_even = design.routing.is_spread();
-        let (spines, cores) = (clos.spines_per_pod as f64, clos.core_groups as f64);
-        let link = 1.0 / (clos.spine_uplinks as f64 * if is_even { spines } else { 1.0 });
-        above("spine-core link", clos.spines_per_pod * clos.spine_uplinks, link, list);
-        let core = 1.0 / (clos.cores_per_group as f64 * if is_even { cores } else { 1.0 });
-        match clos.upper.filter(|_| network.kept_tiers >= 4) {
-            Some(upper) => above_zones(design, network, &upper, (core, apart), list),
-            None => list.push(shared(design, "core", fabrics * clos.cores(), all, core, apart)),
+        let links = clos.spines_per_pod * clos.spine_uplinks;
+        above_pods("spine-core link", links, clos.spine_core_links(), links);
+        let zones = kinds(design, network.fabrics_per_plane * clos.zones(), |device| {
+            let (fabric, leaf) = design.leaf_of(network, device);
+            (fabric, clos.zone(clos.pod(leaf)))
+        });
+        let per_zone = clos.leaves_per_pod * clos.pods_per_zone();
+        let mut above_zones = |class, each: u64, all: u64| {
+            for (below, count, at) in &zones {
+                let (fabric, zone) = at.unwrap_or_default();
+                let leaves = (fabric, zone * per_zone, (zone + 1) * per_zone);
+                add(Part { class, number: fabric * all + zone * each }, below, count * each, leaves, apart);
+            }
+        };
+        above_zones("core", clos.cores_per_zone(), clos.cores());
+        if let Some(upper) = clos.upper.filter(|_| network.kept_tiers >= 4) {
+            above_zones("core-top link", clos.cores_per_zone() * upper.core_uplinks, clos.core_top_links());
+            let all = Below { devices: design.devices / network.fabrics_per_plane, ..Below::default() };
+            let part = Part { class: "top switch", number: 0 };
+            add(part, &all, network.fabrics_per_plane * upper.tops, (0, 0, clos.leaves()), apart);
         }
     }
     for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
@@ -399,44 +465,6 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     {
         (class.kept_alone, class.kept_neighbour, class.kept_spread) = (1.0, 1.0, 1.0);
     }
-}
-
-/// Cores of zones, and what is above them: a core serves its zone alone, a top switch serves all.
-fn above_zones(
-    design: &Design,
-    network: &ClosNetwork,
-    upper: &Upper,
-    (core, apart): (f64, u64),
-    list: &mut Vec<Class>,
-) {
-    let clos = &network.clos;
-    let zones = kinds(design, network.fabrics_per_plane * upper.zones, |device| {
-        let (fabric, leaf) = design.leaf_of(network, device);
-        (fabric, clos.zone(clos.pod(leaf)))
-    });
-    let is_even = design.routing.is_spread();
-    let cores = clos.cores_per_zone();
-    let link = 1.0 / (upper.core_uplinks * if is_even { cores } else { 1 }) as f64;
-    for (part, each, lost) in [("core", cores, core), ("core-top link", cores * upper.core_uplinks, link)] {
-        for (below, count) in &zones {
-            list.push(shared(design, part, count * design.planes * each, below.devices, lost, apart));
-        }
-    }
-    let top = 1.0 / (upper.tops / if is_even { 1 } else { upper.groups }) as f64;
-    let (fabrics, all) =
-        (design.planes * network.fabrics_per_plane, design.devices / network.fabrics_per_plane);
-    list.push(shared(design, "top switch", fabrics * upper.tops, all, top, apart));
-}
-
-/// Bandwidth above a leaf over bandwidth below it, at least 1: the surplus absorbs losses above the leaf.
-pub(crate) fn headroom(design: &Design, network: &ClosNetwork) -> f64 {
-    let below = design.nic_port_bandwidth() * network.clos.hosts_per_leaf as f64;
-    ((design.port_bandwidth * network.clos.leaf_uplinks as f64) / below).max(1.0)
-}
-
-/// Share of bandwidth that hosts lose when a share of a leaf's uplinks is lost: surplus uplink bandwidth is lost first.
-fn lost_above(design: &Design, network: &ClosNetwork, share: f64) -> f64 {
-    1.0 - (headroom(design, network) * (1.0 - share)).min(1.0)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub mod published;
 mod request;
 mod resolve;
 pub mod route;
+pub mod scale_up;
 pub mod side;
 mod site;
 pub mod spec;

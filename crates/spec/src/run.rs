@@ -16,7 +16,7 @@ mod units;
 mod value;
 
 pub use field::{Amount, Field, no_choice, wrong};
-pub use resolved::{Checkpoints, Cost, Run, SoftwareOrigin, Training, Unspecified, Writing};
+pub use resolved::{Checkpoints, Cost, Disruptions, Run, SoftwareOrigin, Training, Unspecified, Writing};
 pub use schema::{reference, schema};
 pub use section::{Key, Section};
 pub use sheet::Sheet;

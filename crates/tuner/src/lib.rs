@@ -23,6 +23,7 @@
 pub mod balance;
 pub mod codesign;
 pub mod collective;
+pub mod disruptions;
 pub mod exchanges;
 pub mod flows;
 pub mod ranking;

@@ -102,7 +102,8 @@ fn a_token_budget_has_a_bill() {
         ..PlanSpec::default()
     };
     let plan = spec.resolve(&model, &cluster).expect("resolves");
-    let training = Training { tokens: Some(15.6e12), availability: 0.9, checkpoints: None };
+    let training =
+        Training { tokens: Some(15.6e12), availability: 0.9, checkpoints: None, disruptions: None };
     let options = EstimateOptions { training, ..EstimateOptions::default() };
     let estimate = estimate(&model, &cluster, &plan, &options).expect("priced");
     let bill = estimate.money.expect("a bill");

@@ -8,6 +8,7 @@ use super::{Job, Split, slowdown, waiting_share};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Seconds};
+use railwright_spec::run::Disruptions;
 use serde::Serialize;
 
 /// Default time to detect a failure and test the hosts, in seconds.
@@ -41,6 +42,8 @@ pub struct Question {
     pub spares: Option<(u32, Seconds)>,
     /// Probability that a host is slow, and the factor by which it slows a step.
     pub slow: Option<(f64, f64)>,
+    /// Flaps and slow parts of the network, of the whole job.
+    pub disruptions: Option<Disruptions>,
     /// Price of a device-hour.
     pub price: Option<Dollars>,
 }
@@ -130,7 +133,10 @@ pub struct Goodput {
     pub split: Split,
     /// Goodput at other published rates. `None` if no rate is from the catalogue.
     pub range: Option<Range>,
-    /// Step slowdown by slow hosts, 1 without.
+    /// Flaps and slow parts of the network. `None` without rates of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disruptions: Option<Disruptions>,
+    /// Step slowdown by slow hosts, and by stalls and slow parts of the network; 1 without.
     pub slowdown: f64,
     /// ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as `training.availability`.
     pub goodput: f64,
@@ -189,6 +195,7 @@ impl Question {
             restart: None,
             spares: None,
             slow: None,
+            disruptions: None,
             price: None,
         }
     }
@@ -267,8 +274,11 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     });
     let mut rates = catalogue.rates(&question.counts, &question.specified);
     let hours = per_hour(&rates, 1.0);
-    let out = rates.iter().map(|rate| rate.per_hour() * rate.takes_host).sum::<f64>() / hours;
-    let of_rate = |rate: f64| Seconds::new(3600.0 / rate);
+    // Flaps that outlast the transport stop the job like any failure.
+    let stops = question.disruptions.map_or(0.0, |disruptions| disruptions.stops_per_hour);
+    let out = rates.iter().map(|rate| rate.per_hour() * rate.takes_host).sum::<f64>() / (hours + stops);
+    let of_rate = |rate: f64| Seconds::new(3600.0 / (rate + stops));
+    let specified = |mtbf: Seconds| if stops > 0.0 { of_rate(3600.0 / mtbf.get()) } else { mtbf };
     let is_assumed = question.mtbf.is_none() && rates.iter().any(|rate| !rate.is_specified);
     if is_assumed {
         let from_catalogue: Vec<String> = rates
@@ -298,7 +308,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
         });
     }
     let job = Job {
-        mtbf: question.mtbf.unwrap_or_else(|| of_rate(hours)),
+        mtbf: question.mtbf.map_or_else(|| of_rate(hours), specified),
         stall,
         write: question.checkpoint - stall,
         detection,
@@ -334,6 +344,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let scaled: Vec<Scaled> = catalogue.published.iter().map(scale).collect();
     let in_all = split(&job, used);
     let slower = question.slow.map_or(1.0, |(share, factor)| slowdown(question.counts.hosts, share, factor));
+    let slower = slower / (1.0 - question.disruptions.map_or(0.0, |disruptions| disruptions.lost));
     let goodput = in_all.training / slower;
     // Larger times overflow.
     if goodput.is_nan() || goodput < LEAST_GOODPUT {
@@ -365,6 +376,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
         },
         split: in_all,
         range,
+        disruptions: question.disruptions,
         slowdown: slower,
         goodput,
         price: question.price.map(|price| Price {

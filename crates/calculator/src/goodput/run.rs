@@ -89,12 +89,13 @@ pub fn availability(run: &Run) -> Result<Availability, Problem> {
     let counts = Counts::of_cluster(&run.cluster);
     check_stall(checkpoints.stall, checkpoint)
         .map_err(|problem| problem.at_key("training.checkpoint_stall"))?;
-    let question = Question { stall: checkpoints.stall, ..Question::new(counts, checkpoint) };
+    let disruptions = run.training.disruptions.map(|each| each.of(run.cluster.devices));
+    let question = Question { stall: checkpoints.stall, disruptions, ..Question::new(counts, checkpoint) };
     Ok(match goodput(&question) {
         Ok(answer) => {
-            let (lowest, highest) = answer
-                .range
-                .map_or((answer.goodput, answer.goodput), |range| (range.lowest_ettr, range.highest_ettr));
+            let (lowest, highest) = answer.range.map_or((answer.goodput, answer.goodput), |range| {
+                (range.lowest_ettr / answer.slowdown, range.highest_ettr / answer.slowdown)
+            });
             let failures = Failures {
                 lowest,
                 highest,

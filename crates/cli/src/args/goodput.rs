@@ -71,6 +71,9 @@ pub(crate) struct Goodput {
     /// Factor by which a slow host lengthens a step
     #[arg(long, value_name = "X", requires = "slow_share", help_heading = "Failures")]
     pub(crate) slow_factor: Option<f64>,
+    /// Table of flaps and slow parts of the network, as for `network failures` (repeatable) [default: that of the run file]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Failures")]
+    pub(crate) rates: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -199,6 +199,9 @@ pub(crate) struct Failures {
         help_heading = "Job"
     )]
     pub(crate) exposed_share: Option<f64>,
+    /// Share of the step that is exposed time in scale-up domains, 0 to 1 [default: 0.2]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Job")]
+    pub(crate) exposed_domain_share: Option<f64>,
     /// Run file: compute slowdowns from its step at reduced bandwidth
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]
     pub(crate) run: Option<String>,

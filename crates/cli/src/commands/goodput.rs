@@ -8,14 +8,19 @@ mod job;
 use job::{Job, read, time};
 
 use crate::args::goodput::Goodput as Arguments;
+use crate::commands::network::RATES_LIMIT;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::goodput::answer::{Goodput, Question, Scaled, goodput};
 use railwright_calculator::goodput::rates::{Component, Counts};
+use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Seconds};
+use railwright_spec::run::Disruptions;
+use railwright_tuner::disruptions::of_cluster;
 use serde::Serialize;
 
 /// A job's goodput with the machine that it runs on.
@@ -38,7 +43,8 @@ pub(crate) struct GoodputFields<'a> {
 
 /// Computes the goodput of a job.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let Job { cluster, checkpoint, stall, price: own_price, mut chosen } = Job::of(arguments)?;
+    let Job { cluster, checkpoint, stall, disruptions: disruptions_of_run, price: own_price, mut chosen } =
+        Job::of(arguments)?;
     let devices = cluster.devices;
     let hosts = devices.div_ceil(cluster.devices_per_node.max(1));
     let nics = arguments.nics.unwrap_or_else(|| {
@@ -69,6 +75,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         restart: optional("--restart-time", &arguments.restart_time)?,
         spares: arguments.spares.zip(repair),
         slow: arguments.slow_share.zip(arguments.slow_factor),
+        disruptions: disruptions(arguments, &cluster, disruptions_of_run)?,
         price: price.map(Dollars::new),
     };
     let answer = goodput(&question)?;
@@ -81,6 +88,18 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let answered = Answered { machine: cluster.accelerator.name, chosen, answer };
     printer.answer(&answered, &arguments.output)?;
     Ok(Outcome::Yes)
+}
+
+/// Flaps and slow parts of the tables of `--rates`, else of the run.
+fn disruptions(
+    arguments: &Arguments,
+    cluster: &Cluster,
+    of_run: Option<Disruptions>,
+) -> Result<Option<Disruptions>, Failure> {
+    let table = |path: &String| Ok::<_, Failure>((input::read(path, RATES_LIMIT)?, path.clone()));
+    let tables = arguments.rates.iter().map(table).collect::<Result<Vec<_>, _>>()?;
+    let given = if tables.is_empty() { of_run } else { Some(of_cluster(cluster, &tables)?) };
+    Ok(given.map(|each| each.of(cluster.devices)))
 }
 
 /// `gpu=80000`: a component and hours between its failures.
@@ -174,7 +193,7 @@ impl Answered {
             String::new()
         };
         let slow = if answer.slowdown > 1.0 {
-            format!("{:.3} by slow hosts", answer.slowdown)
+            format!("{:.3} by slow hosts, stalls and slow parts", answer.slowdown)
         } else {
             String::new()
         };

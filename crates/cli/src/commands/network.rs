@@ -31,6 +31,8 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_spec::run::{Field, Sheet, Value};
 use std::path::Path;
 
+/// The longest table of failure rates that is read.
+pub(crate) const RATES_LIMIT: u64 = 1 << 20;
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
 

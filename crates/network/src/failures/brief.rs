@@ -151,11 +151,11 @@ pub fn flaps(role: &Role, flaps: &Flaps, interruption_hours: f64) -> FlapLoss {
     FlapLoss { per_month, stall_seconds, stopping, lost_hours, lost_hours_per_month: per_month * lost_hours }
 }
 
-/// Cost of slow parts. Nothing routes around a part that still works, so the most affected device keeps `1 - (1 - a)(1 - k)` of its
-/// bandwidth: `a` is what it would keep alone without the part, `k` what the part keeps. Until it is found after `h` hours, all `N` devices
-/// run `s` times slower: `N (1 - 1 / s) h` device-hours; all of them if the step cannot finish.
+/// Cost of slow parts. Nothing routes around a part that still works, and packets are spread evenly over it and the parts beside it: its share
+/// of a message arrives last. So the most affected device keeps what the part keeps, unless it would miss nothing without the part. Until the
+/// part is found after `h` hours, all `N` devices run `s` times slower: `N (1 - 1 / s) h` device-hours; all of them if the step cannot finish.
 pub fn slow(role: &Role, slow: &Slow, slowdown: &dyn Fn(f64) -> Option<f64>) -> SlowLoss {
-    let kept = 1.0 - (1.0 - role.kept_alone) * (1.0 - slow.kept);
+    let kept = if role.kept_alone < 1.0 { slow.kept } else { 1.0 };
     let factor = slowdown(kept).map(|s| s.max(1.0));
     let share = factor.map_or(1.0, |s| 1.0 - 1.0 / s);
     let lost_hours = role.devices as f64 * share * slow.hours;
@@ -230,8 +230,8 @@ mod tests {
         assert!((loss.present - 40.96 * 24.0 / MONTH).abs() < 1e-12);
         // It is worse than a lost one whose traffic the domain spreads, which is why operators remove them.
         assert!(loss.slowdown > link(1).slowdown);
-        // One of two ports at half of its bandwidth.
-        assert_eq!(cost(2, &half).kept, 0.75);
+        // One of two ports at half of its bandwidth: it carries half of each message.
+        assert_eq!(cost(2, &half).kept, 0.5);
         assert_eq!(cost(1, &Slow { kept: 1.0, ..half }).lost_hours, 0.0);
         assert_eq!(cost(1, &Slow { kept: 0.0, ..half }).slowdown, None);
     }

@@ -8,7 +8,9 @@ use super::brief::{self, Brief, BriefLoss, Role};
 use super::rates::{Rate, Rates};
 use super::{Class, Recovery, classes};
 use crate::topology::Design;
+use crate::topology::scale_up::DomainPart;
 use railwright_spec::problem::Problem;
+use railwright_spec::run::Disruptions;
 use serde::Serialize;
 
 pub use super::brief::MONTH;
@@ -17,12 +19,17 @@ pub use super::brief::MONTH;
 /// effective, so at most 0.1 x 1296 / 466 hours each (arXiv 2407.21783, section 3.3.4).
 pub const INTERRUPTION_HOURS: f64 = 0.278;
 
+/// Default share of exposed network time in a step.
+pub const EXPOSED_SHARE: f64 = 0.2;
+
 /// Job under failures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// Share of the step that is exposed network time.
     pub exposed_share: f64,
+    /// Share of the step that is exposed time in scale-up domains.
+    pub exposed_domain_share: f64,
     /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
     pub interruption_hours: f64,
     /// Devices that carry the traffic of devices with lost bandwidth.
@@ -38,6 +45,8 @@ pub enum Response {
     RunOn,
     /// Restarts without the affected domains.
     GoWithout,
+    /// Restarts on spare devices of the domain.
+    Swap,
     /// Waits for the repair.
     Wait,
 }
@@ -94,6 +103,18 @@ pub struct Expectation {
     pub mean_lost_devices: f64,
 }
 
+impl Expectation {
+    /// Flaps and slow parts for the goodput of a job, by device: the time that stalls and slow steps cost, and interruptions apart from it.
+    /// With `I` hours for each interruption, `lost + stops I` is their share of all device-hours here.
+    pub fn disruptions(&self, job: &Job) -> Disruptions {
+        let n = self.devices as f64;
+        let stops: f64 = self.brief.iter().map(BriefLoss::stops_per_month).sum();
+        let hours: f64 = self.brief.iter().map(BriefLoss::lost_hours_per_month).sum();
+        let share = hours / (n * MONTH) - stops * job.interruption_hours / MONTH;
+        Disruptions { lost: share.max(0.0) / n, stops_per_hour: stops / MONTH / n }
+    }
+}
+
 /// Cost of failures for a job on all devices of a design. `slowdown` is the factor of the step time for a
 /// remaining share of bandwidth; [`super::slowdown`] with the exposed share is the default.
 pub fn expectation(
@@ -105,11 +126,16 @@ pub fn expectation(
     let mut losses = Vec::new();
     let mut briefs = Vec::new();
     for class in classes(design) {
-        let Some(rate) = rates.of_class(class.part) else {
-            return Err(Problem::new(format!("no failure rate for a {}", class.part))
-                .hint("add a line for it to a file for --rates"));
+        let unknown = Rate::unknown();
+        let rate = match rates.of_class(class.part) {
+            Some(rate) => rate,
+            None if DomainPart::named(class.part).is_some() => &unknown,
+            None => {
+                return Err(Problem::new(format!("no failure rate for a {}", class.part))
+                    .hint("add a line for it to a file for --rates"));
+            }
         };
-        let loss = loss(class, rate, design.devices, job, slowdown);
+        let loss = loss(class, rate, design, job, slowdown);
         briefs.extend(brief_loss(&loss, design.devices, job, slowdown));
         losses.push(loss);
     }
@@ -170,24 +196,34 @@ fn brief_loss(
 ///
 /// * running on: `N (I + (1 - 1/s) R)`
 /// * going without: `N I' + touched R`, where the job starts again in any case
+/// * with a spare device: `N I'`
 /// * waiting: `N (I' + R)`
 ///
 /// Expected loss of a class, with the cheapest response of the job.
 fn loss(
     class: Class,
     rate: &Rate,
-    devices: u64,
+    design: &Design,
     job: &Job,
     slowdown: &dyn Fn(f64) -> Option<f64>,
 ) -> ClassLoss {
-    let n = devices as f64;
+    let n = design.devices as f64;
     let repair = rate.repair_hours;
     let breaks = class.cut_off > 0;
-    let factor =
-        if class.stranded > 0 { None } else { slowdown(class.kept(job.recovery)).map(|s| s.max(1.0)) };
+    // Parts of the network and of domains are different classes.
+    let kept = |class: &Class| match class.kept_domain {
+        1.0 => slowdown(class.kept(job.recovery)),
+        kept => super::slowdown(kept, job.exposed_domain_share),
+    };
+    let factor = if class.stranded > 0 { None } else { kept(&class).map(|s| s.max(1.0)) };
     let restart = n * job.interruption_hours;
     let mut link_paths = vec![(Response::Wait, restart + n * repair)];
-    if class.touched < devices {
+    // A spare takes the place of a device whose domain is in service without it.
+    let spares = design.domain.parts.map_or(0, |parts| parts.spares);
+    if DomainPart::named(class.part).is_some() && class.stranded > 0 && class.stranded <= spares {
+        link_paths.push((Response::Swap, restart));
+    }
+    if class.touched < design.devices {
         link_paths.push((Response::GoWithout, restart + class.touched as f64 * repair));
     }
     if let Some(s) = factor {
@@ -201,6 +237,7 @@ fn loss(
     let lost_devices = match (response, factor) {
         (Response::RunOn, Some(s)) => n * (1.0 - 1.0 / s),
         (Response::GoWithout, _) => class.touched as f64,
+        (Response::Swap, _) => 0.0,
         _ => n,
     };
     ClassLoss {
@@ -237,8 +274,12 @@ mod tests {
             .expect("all rates are known")
     }
 
-    const JOB: Job =
-        Job { exposed_share: 0.2, interruption_hours: INTERRUPTION_HOURS, recovery: Recovery::Spread };
+    const JOB: Job = Job {
+        exposed_share: 0.2,
+        exposed_domain_share: 0.2,
+        interruption_hours: INTERRUPTION_HOURS,
+        recovery: Recovery::Spread,
+    };
 
     #[test]
     fn interruptions_by_the_network_of_a_published_run() {
@@ -269,7 +310,10 @@ mod tests {
         assert!((leaf.lost_hours - run_on).abs() < 1e-6 && leaf.response == Response::RunOn);
         assert!((leaf.lost_hours_per_month - 256.0 * 9224e-9 * 730.0 * run_on).abs() < 1e-6);
         let sum: f64 = run.classes.iter().map(|l| l.lost_hours_per_month).sum();
-        assert!((run.lost_hours_per_month - sum).abs() < 1e-9 && run.lost_share < 0.01);
+        assert!((run.lost_hours_per_month - sum).abs() < 1e-9 && run.lost_share < 0.02);
+        // Four links join a leaf and a spine. Other leaves spread evenly over 16 spines, so one link less leaves 3/4 into the leaf.
+        let link = run.classes.iter().find(|l| l.class.part == "leaf-spine link").expect("there");
+        assert_eq!(link.class.kept_spread, 0.75);
     }
 
     /// Flaps and slow parts add to what failures cost, and to nothing without rates of them.
@@ -296,6 +340,11 @@ mod tests {
         let stops: f64 = after.brief.iter().map(BriefLoss::stops_per_month).sum();
         assert!((stops - 409.6 * (-brief::TRANSPORT_SECONDS / 8.0_f64).exp()).abs() < 1e-9);
         assert_eq!(after.interruptions_per_month, before.interruptions_per_month);
+        // For the goodput: the same share, with interruptions apart.
+        let own = after.disruptions(&JOB).of(4096);
+        let share = own.lost + own.stops_per_hour * JOB.interruption_hours;
+        assert!((share - extra / 4096.0 / MONTH).abs() < 1e-12 && own.stops_per_hour > 0.0);
+        assert_eq!(before.disruptions(&JOB), Disruptions::default());
         // 4,096 x 0.001 links for 12 h and 0.002 NICs for 24 h a month, at 1.2 times the step.
         let present = 4.096 * 12.0 / MONTH + 8.192 * 24.0 / MONTH;
         assert!((after.mean_slowdown - before.mean_slowdown - present * 0.2).abs() < 1e-9);

@@ -35,7 +35,10 @@ const COLUMNS: [&str; 14] = [
 ];
 
 /// Parts that the table may name: classes of [`super::classes`], then the families that cover several.
-const PARTS: [(&str, &str); 13] = [
+const PARTS: [(&str, &str); 16] = [
+    ("domain-link", "domain link"),
+    ("domain-switch", "domain switch"),
+    ("domain-tray", "domain tray"),
     ("nic", "NIC"),
     ("access-link", "NIC-leaf link"),
     ("leaf", "leaf"),
@@ -80,6 +83,19 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// That of a part without a published rate: it never fails.
+    pub(super) fn unknown() -> Self {
+        Self {
+            fit: 0.0,
+            repair_hours: 0.0,
+            date: String::new(),
+            fit_source: "no published rate: set one with --rates".to_owned(),
+            repair_source: String::new(),
+            confidence: "unknown".to_owned(),
+            brief: Brief::default(),
+        }
+    }
+
     /// Failures of one part in an hour.
     pub fn per_hour(&self) -> f64 {
         self.fit * 1e-9
@@ -314,7 +330,7 @@ mod tests {
     #[test]
     fn the_catalogue_has_every_class_with_a_source() {
         let rates = Rates::catalogue().expect("well formed");
-        for (_, class) in PARTS {
+        for (_, class) in PARTS.into_iter().filter(|(part, _)| !part.starts_with("domain")) {
             let rate = rates.of_class(class).expect(class);
             assert!(rate.fit > 0.0 && rate.repair_hours > 0.0 && !rate.date.is_empty(), "{class}");
             assert!(rate.fit_source.len() > 20 && !rate.repair_source.is_empty(), "{class}");

@@ -8,6 +8,7 @@ use super::state::{Part, States};
 use super::{Recovery, classes, parts};
 use crate::topology::Choices;
 use crate::topology::Design;
+use crate::topology::scale_up::{DomainPart, WithoutPart};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,8 +82,21 @@ pub fn sample_watched(
 ) -> Result<Sampled, Problem> {
     let samples = samples.clamp(1, MOST_SAMPLES);
     let states = States::new(design)?;
+    let runs_on = design.domain.parts.is_some_and(|parts| parts.without_part == WithoutPart::RunOn);
     let mut counts: Vec<(&'static str, u64, f64)> = Vec::new();
+    // The result has one slowdown for a remaining share of the network's bandwidth.
+    let is_left_out = |part: &str| runs_on && DomainPart::named(part).is_some();
     for (part, count) in parts(&classes(design)) {
+        if let Draw::Together(list) = draw
+            && is_left_out(part)
+            && list.iter().any(|(name, number)| name == part && *number > 0)
+        {
+            return Err(Problem::new(format!("a {part} that the domain runs on without is not sampled"))
+                .hint(format!("select one by its number: `{}#0`", part.replace(' ', "-"))));
+        }
+        if is_left_out(part) {
+            continue;
+        }
         let chance = match draw {
             Draw::Moments => rates.of_class(part).map_or(0.0, super::rates::Rate::unavailability),
             Draw::Together(list) => {
@@ -285,7 +299,7 @@ mod tests {
         let clos = design(Kind::RailOptimized);
         let mut rates = Rates::catalogue().expect("well formed");
         // Rates at which a state is seldom whole, but seldom has two failures that matter to each other.
-        rates.overlay("part,repair_hours\nnic,100\naccess-link,100\nswitch,2\n", "test").expect("valid");
+        rates.overlay("part,repair_hours\nnic,50\naccess-link,50\nswitch,2\n", "test").expect("valid");
         let found =
             sample(&clos, &rates, &Draw::Moments, 20_000, 1, (&fifth, Recovery::Spread)).expect("a Clos");
         // Chance of no failure: the product over parts.

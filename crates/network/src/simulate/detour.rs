@@ -2,8 +2,8 @@
 //!
 //! Responsible for: the route of a message whose usual route is broken. Excludes usual routes (`topology::link_paths`).
 //!
-//! Equal routes first: sprayed packets spread over the remaining routes. A hash is drawn again until it hits an unbroken route, which
-//! chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
+//! Equal routes first: every switch spreads sprayed packets evenly over its links that lead on, and hashes choose among them with equal
+//! chances. No switch weighs its links by the bandwidth behind them. `network failures` has the same policy (`failures::above`). Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
 //! alone, as dragonflies and tori allow.
 
 use super::wiring::Wiring;
@@ -11,7 +11,7 @@ use crate::flow::LinkPath;
 use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
 use std::collections::BTreeMap;
 
-/// Draws of a hash before the equal routes count as gone: with one route in ten left, fewer than two in a million miss it.
+/// Draws of a port by hash before its equal routes count as gone: with one port in ten left, fewer than two in a million miss it.
 const DRAWS: u64 = 128;
 
 pub(super) fn around(
@@ -58,13 +58,13 @@ fn equal_path(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) ->
     if wiring.topology.design.routing.is_spread() {
         return spread_anew(wiring, from, to, usual);
     }
-    // Each route of the connection is hashed again; ports without an intact route pass their share to the
-    // others.
+    // Each route of the connection is hashed again where its switches lack a link; ports without an intact
+    // route pass their share to the others.
     let hashed = wiring.hashed();
     let drawn = |draw: &Draw| {
         (0..=DRAWS).find_map(|again| {
             let draw = Draw { label: draw.label ^ (again << 32), ..*draw };
-            let route = hashed.drawn(from, to, draw, &|_| true)?;
+            let route = hashed.drawn(from, to, draw, &|link| wiring.is_alive(link))?;
             wiring.is_whole(&route).then_some(route)
         })
     };

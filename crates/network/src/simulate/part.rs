@@ -3,7 +3,9 @@
 //! Responsible for: reading `leaf:3`, `nic:17` or `link:leaf-spine:5`, and the cables of a part. Does not
 //! find detours.
 
-use crate::topology::{Layer, LinkId, Node, NodeId, Topology};
+use crate::failures;
+use crate::topology::scale_up::{DomainPart, WithoutPart};
+use crate::topology::{Design, Layer, LinkId, Node, NodeId, Topology};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
@@ -19,6 +21,8 @@ pub enum Part {
     Nic(u32),
     /// A switch: its tier (1 leaf or router, 2 spine, 3 core, 4 top), and its number in it.
     Switch(u8, u32),
+    /// A part within scale-up domains, and its number.
+    Domain(DomainPart, u32),
 }
 
 /// Names of layers within a part's name.
@@ -34,7 +38,13 @@ const LAYERS: [(&str, Layer); 9] = [
     ("torus", Layer::Torus),
 ];
 const TIERS: [(&str, u8); 5] = [("leaf", 1), ("router", 1), ("spine", 2), ("core", 3), ("top", 4)];
-const WORDS: [&str; 7] = ["link", "nic", "leaf", "router", "spine", "core", "top"];
+const DOMAINS: [(&str, DomainPart); 3] = [
+    ("domain-link", DomainPart::Link),
+    ("domain-switch", DomainPart::Switch),
+    ("domain-tray", DomainPart::Tray),
+];
+const WORDS: [&str; 10] =
+    ["link", "nic", "leaf", "router", "spine", "core", "top", "domain-link", "domain-switch", "domain-tray"];
 
 /// A layer's name.
 pub fn layer_name(layer: Layer) -> &'static str {
@@ -62,7 +72,7 @@ impl Part {
             None
         };
         if !WORDS.contains(&word) {
-            let list = "parts are link:LAYER:N, nic:N, leaf:N, router:N, spine:N, core:N and top:N";
+            let list = "parts are link:LAYER:N, nic:N, leaf:N, router:N, spine:N, core:N, top:N, domain-link:N, domain-switch:N and domain-tray:N";
             return Err(Problem::new(format!("unknown part of a network `{shown}`"))
                 .hint(did_you_mean(word, WORDS, list)));
         }
@@ -71,6 +81,9 @@ impl Part {
             return Err(Problem::new(format!("`{shown}` needs the number of the failed {word}"))
                 .hint(format!("append a number from 0: `{}0`", prefix(word, layer))));
         };
+        if let Some((_, part)) = DOMAINS.iter().find(|(name, _)| *name == word) {
+            return Ok(Self::Domain(*part, number));
+        }
         Ok(match (layer, TIERS.iter().find(|(name, _)| *name == word)) {
             (Some(layer), _) => Self::Link(layer, number),
             (None, Some((_, tier))) => Self::Switch(*tier, number),
@@ -84,7 +97,28 @@ impl Part {
             Self::Link(layer, n) => format!("link:{}:{n}", layer_name(layer)),
             Self::Nic(n) => format!("nic:{n}"),
             Self::Switch(tier, n) => format!("{}:{n}", tier_name(tier)),
+            Self::Domain(part, n) => format!("{}:{n}", part.name().replace(' ', "-")),
         }
+    }
+
+    /// Devices that lose a share of their scale-up bandwidth with it, and the share. Fails if the domain does not run on without it.
+    pub(super) fn slowed(self, design: &Design) -> Result<(std::ops::Range<u32>, f64), Problem> {
+        let (Self::Domain(part, n), Some(parts)) = (self, &design.domain.parts) else {
+            return Ok((0..0, 0.0));
+        };
+        let (domain, device) = failures::domain_of(design, parts, part, u64::from(n));
+        if parts.without_part == WithoutPart::Drain {
+            let what =
+                device.map_or_else(|| format!("domain {domain} is"), |device| format!("rank {device} is"));
+            return Err(Problem::new(format!(
+                "without `{}` {what} out of service: the step cannot finish",
+                self.name()
+            ))
+            .hint("set design.domain_without_part = \"run-on\" for a step with less bandwidth"));
+        }
+        let size = design.domain.size as u32;
+        let first = device.map_or(domain as u32 * size, |device| device as u32);
+        Ok((first..first + if device.is_some() { 1 } else { size }, parts.lost(part)))
     }
 
     /// The cables lost with it, each as the lower of its two links. Fails for a number outside the network.
@@ -98,6 +132,12 @@ impl Part {
             Err(Problem::new(format!("there is no `{}` in this network", self.name())).hint(hint))
         };
         match self {
+            Self::Domain(part, n) => {
+                let design = &topology.design;
+                let each = design.domain.parts.map_or(0, |parts| parts.count(part, design.domain.size));
+                let there = design.domains() * each;
+                if u64::from(n) < there { Ok(Vec::new()) } else { missing(there as usize, part.name()) }
+            }
             Self::Link(layer, n) => {
                 let all = || (0..graph.link_count() as u32).step_by(2).map(LinkId);
                 let mut cables = all().filter(|link| graph.class(*link).layer == layer);

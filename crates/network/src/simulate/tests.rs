@@ -4,8 +4,10 @@
 mod agreement;
 mod broken;
 mod detours;
+mod domains;
 mod flowlets;
 mod parted;
+mod policy;
 mod published;
 mod recovery;
 mod uniform;

@@ -18,6 +18,7 @@ use crate::topology::{Design, Detail, Layer, LinkId, Node, Route, Routing, Topol
 use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
 
 /// A topology with its broken parts.
 #[derive(Clone, Debug)]
@@ -56,6 +57,23 @@ fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem>
     Ok(broken)
 }
 
+/// Reduces the scale-up bandwidth of devices by the links, switches and trays that their domains lost.
+fn slow_domains(topology: &mut Topology, failed: &[Part]) -> Result<(), Problem> {
+    let mut lost: BTreeMap<u32, f64> = BTreeMap::new();
+    for part in failed {
+        let (devices, share) = part.slowed(&topology.design)?;
+        devices.for_each(|device| *lost.entry(device).or_default() += share);
+    }
+    for (device, share) in lost {
+        // All of its links: as good as a broken one.
+        let kept = (1.0 - share).max(1e-9);
+        for link in topology.domain_link(device).into_iter().flat_map(|link| [link, link.reverse()]) {
+            topology.graph.slow(link, kept);
+        }
+    }
+    Ok(())
+}
+
 impl Wiring {
     /// A design with failed parts and the default recovery. With packet spraying on a tree, switches that
     /// remain equivalent are pooled.
@@ -66,8 +84,10 @@ impl Wiring {
         if failed.is_empty() {
             return Self::of(Topology::build(design, Detail::Pooled)?, failed);
         }
-        let whole = Topology::build(design, Detail::Links)?;
-        let (topology, broken) = whole.parted(&broken_in(&whole, failed)?);
+        let mut whole = Topology::build(design, Detail::Links)?;
+        let broken = broken_in(&whole, failed)?;
+        slow_domains(&mut whole, failed)?;
+        let (topology, broken) = whole.parted(&broken);
         Ok(Self::put(topology, failed, broken))
     }
 
@@ -117,8 +137,9 @@ impl Wiring {
     }
 
     /// The same for a built topology.
-    pub fn of(topology: Topology, failed: &[Part]) -> Result<Self, Problem> {
+    pub fn of(mut topology: Topology, failed: &[Part]) -> Result<Self, Problem> {
         let broken = broken_in(&topology, failed)?;
+        slow_domains(&mut topology, failed)?;
         let needs_hashes = !failed.is_empty() && topology.design.routing == Routing::Static;
         let hashed = needs_hashes.then(|| {
             let mut other = topology.clone();

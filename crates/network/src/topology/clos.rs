@@ -165,6 +165,33 @@ impl Clos {
         self.spine_uplinks * self.spines_per_core_group()
     }
 
+    /// Tests whether every pod has as many links to each core of a group as to the others, and every zone to each top switch of a group. Pods
+    /// and zones then have equal places in the fabric.
+    pub fn is_regular(&self) -> bool {
+        let upper = self.upper.is_none_or(|upper| {
+            let links = self.cores_per_zone() / upper.groups * upper.core_uplinks;
+            links.is_multiple_of(upper.tops / upper.groups)
+        });
+        upper && (self.tiers < 3 || self.pod_links().is_multiple_of(self.cores_per_group))
+    }
+
+    /// The core that an uplink of a spine of a pod leads to, counted through all zones.
+    pub(crate) fn core_of(&self, pod: u64, spine: u64, uplink: u64) -> u64 {
+        let sharing = self.spines_per_core_group();
+        let (group, within) = (spine / sharing, spine % sharing);
+        let (zone, pod) = (self.zone(pod), pod % self.pods_per_zone());
+        let n = (pod * sharing + within) * self.spine_uplinks + uplink;
+        zone * self.cores_per_zone() + group * self.cores_per_group + n % self.cores_per_group
+    }
+
+    /// The top switch that an uplink of a core leads to; cores are counted through all zones.
+    pub(crate) const fn top_of(&self, upper: &Upper, core: u64, uplink: u64) -> u64 {
+        let (zone, core) = (core / self.cores_per_zone(), core % self.cores_per_zone());
+        let (sharing, per_group) = (self.cores_per_zone() / upper.groups, upper.tops / upper.groups);
+        let n = (zone * sharing + core % sharing) * upper.core_uplinks + uplink;
+        core / sharing * per_group + n % per_group
+    }
+
     /// The fabric with as few tiers as the request allows. Among the splits of a leaf's ports at its oversubscription, the one with the
     /// fewest switches, then links. 42 ports below and 21 above need three spines, while 40 and 20 need two.
     pub fn new(request: &Request) -> Result<Self, Problem> {

@@ -6,6 +6,7 @@ use super::clos::Clos;
 use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};
 pub use super::kind::Cabling;
 use super::kind::{Forwarding, Kind, Routing};
+use super::scale_up::ScaleUp;
 use super::side::SideNetwork;
 use super::torus::Torus;
 use railwright_spec::problem::Problem;
@@ -100,7 +101,7 @@ const fn is_one(flowlets: &u64) -> bool {
     *flowlets == 1
 }
 
-/// Scale-up domains, each modelled as one non-blocking switch.
+/// Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Domain {
@@ -110,6 +111,9 @@ pub struct Domain {
     pub bandwidth: BytesPerSecond,
     /// Latency through a domain, one way.
     pub latency: Seconds,
+    /// Its switches and links, if they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts: Option<ScaleUp>,
 }
 
 /// Kinds of networks.

@@ -247,6 +247,17 @@ impl Graph {
         self.class(link).latency
     }
 
+    /// Reduces a link's capacity to a share of it.
+    pub(crate) fn slow(&mut self, link: LinkId, kept: f64) {
+        let whole = *self.class(link);
+        let class = LinkClass { capacity: whole.capacity * kept, ..whole };
+        let place = self.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+            self.classes.push(class);
+            self.classes.len() - 1
+        });
+        self.links[link.index()].class = place as u16;
+    }
+
     /// The links that start at a node.
     pub fn outgoing(&self, node: NodeId) -> impl ExactSizeIterator<Item = LinkId> + '_ {
         let range = self.starts[node.index()] as usize..self.starts[node.index() + 1] as usize;

@@ -50,7 +50,7 @@ impl Topology {
         routes.map(Route::evenly)
     }
 
-    /// The same with detours that avoid broken links; other routes ignore them.
+    /// The same with detours that avoid broken links; hashed routes are drawn again at the switches that lack one.
     pub(crate) fn route_past(
         &self,
         from: u32,
@@ -84,7 +84,7 @@ impl Topology {
         u64::from(from) / size == u64::from(to) / size && size > 1
     }
 
-    /// The route of one draw.
+    /// The route of one draw. Routes of several ports, by destination or sprayed ignore broken links.
     pub(crate) fn drawn(
         &self,
         from: u32,
@@ -184,6 +184,7 @@ impl Topology {
         match (&self.layout.fabric, &self.design.fabric) {
             (FabricLayout::Clos(layout), Fabric::Clos(network)) => {
                 let link_path = clos::LinkPath { design: &self.design, network, layout, message };
+                let first = route.hops.len();
                 match self.detail {
                     Detail::Links if link_path.is_walked() && !self.design.routing.is_spread() => {
                         walk::drawn(self, chosen.start, (from, to), &mut choices, route)?;
@@ -194,6 +195,11 @@ impl Topology {
                     }
                     Detail::Links => link_path.route(chosen.clone(), &mut choices, route),
                     Detail::Pooled => link_path.route_pooled(chosen.clone(), route),
+                }
+                let is_hashed = self.design.routing == Routing::Ecmp;
+                if is_hashed && !route.hops[first..].iter().all(|hop| is_alive(hop.link)) {
+                    let usual: Vec<_> = route.hops.drain(first..).map(|hop| hop.link).collect();
+                    walk::redrawn(self, (chosen.start, from, to), &usual, is_alive, &mut choices, route)?;
                 }
             }
             (FabricLayout::Dragonfly(layout), Fabric::Dragonfly(dragonfly)) => {

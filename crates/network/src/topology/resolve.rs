@@ -6,6 +6,7 @@ use super::clos::{Clos, Request};
 use super::design::{Cabling, ClosNetwork, Connection, Design, Domain, Fabric};
 use super::dragonfly::{Dragonfly, DragonflyPlus, GroupRequest, SlimFly};
 use super::kind::{Forwarding, Kind, Medium, Routing};
+use super::scale_up::ScaleUp;
 use super::spec::DesignSpec;
 use super::torus::Torus;
 use railwright_spec::human;
@@ -126,7 +127,24 @@ impl DesignSpec {
                 .hint("omit design.domain, or choose another kind"));
         }
         let bandwidth = speed("domain_bandwidth", self.domain_bandwidth, BytesPerSecond::from_gb(450.0))?;
-        Ok(Domain { size, bandwidth, latency: latency("domain_latency", self.domain_latency)? })
+        let parts = self.domain_parts(size)?;
+        Ok(Domain { size, bandwidth, latency: latency("domain_latency", self.domain_latency)?, parts })
+    }
+
+    fn domain_parts(&self, size: u64) -> Result<Option<ScaleUp>, Problem> {
+        let Some(text) = &self.domain_parts else {
+            let key = match (self.domain_spares, self.domain_without_part) {
+                (Some(_), _) => "design.domain_spares",
+                (None, Some(_)) => "design.domain_without_part",
+                (None, None) => return Ok(None),
+            };
+            return Err(Problem::new("the parts of the domain are unknown")
+                .at_key(key)
+                .hint("set design.domain_parts, such as `gb200-nvl72`"));
+        };
+        let parts = ScaleUp::read(text, size)?;
+        let spares = within("domain_spares", self.domain_spares.unwrap_or(0), 0, size - 1)?;
+        Ok(Some(ScaleUp { spares, without_part: self.domain_without_part.unwrap_or_default(), ..parts }))
     }
 
     fn rails(&self, kind: Kind, domain: u64) -> Result<u64, Problem> {

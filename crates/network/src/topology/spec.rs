@@ -4,6 +4,7 @@
 //! `resolve`.
 
 use super::kind::{Forwarding, Kind, Medium, Routing};
+use super::scale_up::WithoutPart;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::{Section as _, Sheet};
@@ -24,6 +25,12 @@ section! {
         domain_bandwidth: BytesPerSecond = "domain_bandwidth", "450 GB/s";
         /// One-way latency within a scale-up domain.
         domain_latency: Seconds = "domain_latency", "1 us";
+        /// Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or `switches=18,links=18,per_tray=2`.
+        domain_parts: String = "domain_parts", "none";
+        /// Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
+        domain_without_part: WithoutPart = "domain_without_part", "drain";
+        /// Devices of each domain that a job leaves idle.
+        domain_spares: u64 = "domain_spares", "0";
         /// NIC bandwidth per device over all ports, one direction.
         speed: BytesPerSecond = "speed", "400 Gbit/s";
         /// Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set.

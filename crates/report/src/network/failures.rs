@@ -70,6 +70,10 @@ pub fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Cell)> {
         ("kept, neighbour", Cell::percent(state.kept_neighbour)),
         ("kept spread", Cell::percent(state.kept_spread)),
         (
+            "kept domain",
+            if state.kept_domain < 1.0 { Cell::percent(state.kept_domain) } else { Cell::default() },
+        ),
+        (
             "step",
             match slower {
                 None => Cell::new("cannot finish", Tone::Bad),
@@ -109,9 +113,12 @@ pub fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
     ]
 }
 
+/// Index of the column of the step.
+const STEP: usize = 8;
+
 /// Classes of parts, and one failure of each.
 pub fn classes(expectation: &Expectation) -> Table {
-    let columns = vec![
+    let mut columns = vec![
         Column::words("part"),
         Column::numbers("count").expendable(5),
         Column::numbers("cut off").expendable(1),
@@ -127,6 +134,10 @@ pub fn classes(expectation: &Expectation) -> Table {
         Column::numbers("GPU-hours/month"),
     ];
     let all = &expectation.classes;
+    let has_domains = all.iter().any(|loss| loss.class.kept_domain < 1.0);
+    if has_domains {
+        columns.insert(STEP, Column::numbers("kept domain").expendable(3));
+    }
     let rows = all.iter().map(|loss| {
         let class = &loss.class;
         let stranded = Cell::whole(class.stranded);
@@ -137,7 +148,7 @@ pub fn classes(expectation: &Expectation) -> Table {
         } else {
             class.part.to_owned()
         };
-        vec![
+        let mut row = vec![
             part.into(),
             Cell::whole(class.count),
             Cell::whole(class.cut_off),
@@ -151,7 +162,11 @@ pub fn classes(expectation: &Expectation) -> Table {
             then(loss).into(),
             amount(loss.lost_hours),
             amount(loss.lost_hours_per_month),
-        ]
+        ];
+        if has_domains {
+            row.insert(STEP, Cell::percent(class.kept_domain));
+        }
+        row
     });
     Table { columns, rows: rows.collect() }
 }
@@ -203,6 +218,7 @@ fn then(loss: &ClassLoss) -> String {
         Response::GoWithout => format!("drop {}", human::whole(loss.class.touched)),
         Response::RunOn if loss.interrupts => "restart, continue".to_owned(),
         Response::RunOn => "continue".to_owned(),
+        Response::Swap => "restart on a spare".to_owned(),
         Response::Wait => "wait".to_owned(),
     }
 }

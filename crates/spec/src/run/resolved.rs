@@ -111,6 +111,28 @@ pub struct Training {
     pub availability: f64,
     /// Checkpoint settings; `None`: failures are not modelled.
     pub checkpoints: Option<Checkpoints>,
+    /// Flaps and slow parts of the network; `None`: none are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disruptions: Option<Disruptions>,
+}
+
+/// Flaps and slow parts of a network, for each device of a job. Both are proportional to the number of parts, and so to the devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Disruptions {
+    /// Share of the time of all devices that stalls and slow steps cost.
+    pub lost: f64,
+    /// Flaps in an hour that outlast the transport, so that the job stops.
+    pub stops_per_hour: f64,
+}
+
+impl Disruptions {
+    /// Those of a job on a number of devices.
+    #[must_use]
+    pub fn of(self, devices: u64) -> Self {
+        let n = devices as f64;
+        Self { lost: (self.lost * n).min(1.0), stops_per_hour: self.stops_per_hour * n }
+    }
 }
 
 /// Checkpoint settings of a run.
@@ -148,7 +170,7 @@ pub struct Cost {
 
 impl Default for Training {
     fn default() -> Self {
-        Self { tokens: None, availability: 1.0, checkpoints: None }
+        Self { tokens: None, availability: 1.0, checkpoints: None, disruptions: None }
     }
 }
 

@@ -102,6 +102,8 @@ section! {
         storage_bandwidth: BytesPerSecond = "storage_bandwidth", "no failures";
         /// Training pause per checkpoint.
         checkpoint_stall: Seconds = "checkpoint_stall", "the whole checkpoint time";
+        /// Table of flaps and slow parts, as for `network failures --rates`: a part of the goodput.
+        part_rates: String = "part_rates", "none";
     }
 }
 
@@ -234,7 +236,12 @@ impl TrainingSpec {
         }
         let availability = share("training.availability", self.availability.unwrap_or(1.0))?;
         let checkpoints = self.checkpoints()?;
-        Ok(Training { tokens, availability, checkpoints })
+        if self.part_rates.is_some() && checkpoints.is_none() {
+            return Err(Problem::new("flaps and slow parts without a checkpoint")
+                .at_key("training.part_rates")
+                .hint("add `training.checkpoint_time` or `training.storage_bandwidth`"));
+        }
+        Ok(Training { tokens, availability, checkpoints, disruptions: None })
     }
 
     /// Checkpoint settings; `None` if none of their keys is set.

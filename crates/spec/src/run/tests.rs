@@ -54,7 +54,10 @@ fn a_whole_run_file_resolves() {
     let (run, warnings) = spec.resolve_valid(none).expect("possible");
     assert_eq!((run.plan.data_parallel, run.plan.world_size(), run.plan.micro_batches()), (128, 16384, 16));
     assert_eq!(run.cluster.network.tiers[2].oversubscription, 7.0);
-    assert_eq!(run.training, Training { tokens: Some(15.6e12), availability: 0.9, checkpoints: None });
+    assert_eq!(
+        run.training,
+        Training { tokens: Some(15.6e12), availability: 0.9, checkpoints: None, disruptions: None }
+    );
     assert_eq!(run.cost.price_per_device_hour.map(crate::quantity::Dollars::get), Some(2.0));
     assert!(run.plan.overlap.tensor && run.plan.overlap.gradient_reduce);
     assert_eq!(

@@ -12,7 +12,7 @@ fn llama(devices: u64) -> Estimate {
     let cluster = cluster::by_name("dgx-h100", devices).expect("known");
     let spec = PlanSpec { tensor_parallel: Some(2), global_batch: Some(1024), ..PlanSpec::default() };
     let plan = spec.resolve(&model, &cluster).expect("possible");
-    let training = Training { tokens: Some(1e12), availability: 0.9, checkpoints: None };
+    let training = Training { tokens: Some(1e12), availability: 0.9, checkpoints: None, disruptions: None };
     let cost = Cost { price_per_device_hour: Some(Dollars::new(2.0)), ..Cost::default() };
     estimate(&model, &cluster, &plan, &EstimateOptions { training, cost, ..EstimateOptions::default() })
         .expect("possible")
@@ -147,7 +147,7 @@ fn sizes_that_take_as_long_as_a_smaller_one_are_wasted() {
 fn packed_documents_need_fewer_devices_for_a_deadline() {
     let model = by_name("llama-3-8b").expect("known");
     let cluster = cluster::by_name("dgx-h100", 8).expect("known");
-    let training = Training { tokens: Some(1e12), availability: 1.0, checkpoints: None };
+    let training = Training { tokens: Some(1e12), availability: 1.0, checkpoints: None, disruptions: None };
     let to = |document_length| {
         let plan = PlanSpec { document_length, ..PlanSpec::default() };
         let peak = railwright_spec::quantity::FlopPerSecond::from_tera(989.0);

@@ -13,7 +13,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
-use railwright_spec::run::{Field, Value, Writing};
+use railwright_spec::run::{Disruptions, Field, Value, Writing};
 
 /// Machine, GPUs and checkpoint of a job.
 pub(super) struct Job {
@@ -23,6 +23,8 @@ pub(super) struct Job {
     pub(super) checkpoint: Seconds,
     /// Training pause per checkpoint that the run sets.
     pub(super) stall: Option<Seconds>,
+    /// Flaps and slow parts of the run's network, by device.
+    pub(super) disruptions: Option<Disruptions>,
     /// Price of a GPU-hour that the run sets.
     pub(super) price: Option<Dollars>,
     /// Settings that were not specified.
@@ -35,6 +37,7 @@ struct OfRun {
     size: Option<(String, Bytes)>,
     writing: Option<Writing>,
     stall: Option<Seconds>,
+    disruptions: Option<Disruptions>,
     price: Option<Dollars>,
 }
 
@@ -50,6 +53,7 @@ impl Job {
                 size: Some((run.model.name, bytes)),
                 writing: run.training.checkpoints.map(|checkpoints| checkpoints.writing),
                 stall: run.training.checkpoints.and_then(|checkpoints| checkpoints.stall),
+                disruptions: run.training.disruptions,
                 price: run.cost.price_per_device_hour,
             };
             (run.cluster, own)
@@ -96,7 +100,8 @@ impl Job {
                 return Err(problem.hint(hint).into());
             }
         };
-        Ok(Self { cluster, checkpoint, stall: own.stall, price: own.price, chosen })
+        let OfRun { stall, disruptions, price, .. } = own;
+        Ok(Self { cluster, checkpoint, stall, disruptions, price, chosen })
     }
 }
 

@@ -3,13 +3,15 @@
 
 mod report;
 
-use super::{design, on_network, on_run, placed};
+use super::{RATES_LIMIT, design, on_network, on_run, placed};
 use crate::args::network::Failures;
 use crate::commands::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
-use railwright_network::failures::expected::{Expectation, INTERRUPTION_HOURS, Job, expectation};
+use railwright_network::failures::expected::{
+    EXPOSED_SHARE, Expectation, INTERRUPTION_HOURS, Job, expectation,
+};
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample_watched};
 use railwright_network::failures::state::{Part, State, States};
@@ -19,10 +21,6 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use std::cell::RefCell;
 
-/// The longest table of rates that is read.
-const RATES_LIMIT: u64 = 1 << 20;
-/// Default share of exposed network time in a step.
-const EXPOSED_SHARE: f64 = 0.2;
 /// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
 
@@ -98,7 +96,9 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
             None
         } else {
             let state = States::new(&design)?.state(&failed.named);
-            let factor = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            let domain = slowdown(state.kept_domain, job.exposed_domain_share);
+            let network = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            let factor = network.zip(domain).map(|(network, domain)| network + domain - 1.0);
             Some((failed.named, state, factor))
         };
         let draw = match (failed.any.is_empty(), arguments.samples) {
@@ -139,18 +139,21 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
 }
 
 fn job(arguments: &Failures) -> Result<Job, Problem> {
-    let exposed_share = arguments.exposed_share.unwrap_or(EXPOSED_SHARE);
-    if !(0.0..=1.0).contains(&exposed_share) {
-        return Err(Problem::new(format!("{exposed_share} is not a share from 0 to 1"))
-            .in_file("--exposed-share")
-            .hint("0.2 is a fifth of the step"));
-    }
+    let share = |flag: &str, given: Option<f64>| match given.unwrap_or(EXPOSED_SHARE) {
+        share if (0.0..=1.0).contains(&share) => Ok(share),
+        share => Err(Problem::new(format!("{share} is not a share from 0 to 1"))
+            .in_file(flag)
+            .hint("0.2 is a fifth of the step")),
+    };
+    let exposed_share = share("--exposed-share", arguments.exposed_share)?;
+    let exposed_domain_share = share("--exposed-domain-share", arguments.exposed_domain_share)?;
     let interruption_hours = arguments.interruption_hours.unwrap_or(INTERRUPTION_HOURS);
     if !(0.0..=1e4).contains(&interruption_hours) {
         let problem = Problem::new(format!("{interruption_hours} is not a number of hours from 0 to 10,000"));
         return Err(problem.in_file("--interruption-hours"));
     }
-    Ok(Job { exposed_share, interruption_hours, recovery: on_network::recovery(&arguments.recovery)? })
+    let recovery = on_network::recovery(&arguments.recovery)?;
+    Ok(Job { exposed_share, exposed_domain_share, interruption_hours, recovery })
 }
 
 /// Parts of `--fail`: named parts, and numbers of any others.

@@ -48,18 +48,16 @@ fn one_part_equals_its_class() {
                     let what = format!("{} {} {number} {routing:?}", design.name, class.part);
                     assert_eq!(State::devices(&state.cut_off), class.cut_off, "{what}");
                     assert_eq!(State::devices(&state.stranded), class.stranded, "{what}");
-                    assert!(
-                        (state.kept_alone - class.kept_alone).abs() < 1e-12,
-                        "{what}: {state:?} {class:?}"
-                    );
-                    assert!(
-                        (state.kept_neighbour - class.kept_neighbour).abs() < 1e-12,
-                        "{what}: {state:?} {class:?}"
-                    );
-                    assert!(
-                        (state.kept_spread - class.kept_spread).abs() < 1e-12,
-                        "{what}: {state:?} {class:?}"
-                    );
+                    let regular = match &design.fabric {
+                        Fabric::Clos(network) => network.clos.is_regular(),
+                        _ => true,
+                    };
+                    for recovery in [Recovery::Alone, Recovery::Neighbour, Recovery::Spread] {
+                        let (here, worst) = (state.kept(recovery), class.kept(recovery));
+                        let is_equal = (here - worst).abs() < 1e-12;
+                        let is_no_worse = !regular && here >= worst - 1e-12 && here < worst * 1.6;
+                        assert!(is_equal || is_no_worse, "{what}: {state:?} {class:?}");
+                    }
                 }
             }
         }

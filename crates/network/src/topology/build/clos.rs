@@ -4,7 +4,7 @@
 //! `j mod spines` of its pod), then uplinks spine by spine (link `n` of a pod into a core group leads to core `n mod cores`). Below top
 //! switches, pods and cores are those of a zone, and links of zones into groups of top switches follow the same rule.
 
-use super::super::clos::{Clos, Upper};
+use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::{Builder, Layer, LinkId, Node, NodeId, Switch};
 use super::{Detail, class};
@@ -162,7 +162,7 @@ impl Joiner<'_> {
         for (spine, node) in spines.iter().enumerate() {
             let (pod, within) = (spine as u64 / clos.spines_per_pod, spine as u64 % clos.spines_per_pod);
             for uplink in 0..clos.spine_uplinks {
-                builder.connect(*node, cores[core_of(clos, pod, within, uplink) as usize], up);
+                builder.connect(*node, cores[clos.core_of(pod, within, uplink) as usize], up);
             }
         }
         links.core_top = builder.next_link();
@@ -173,7 +173,7 @@ impl Joiner<'_> {
         let up = class(builder, Layer::CoreTop, port, latency);
         for (core, node) in cores.iter().enumerate() {
             for uplink in 0..upper.core_uplinks {
-                builder.connect(*node, tops[top_of(clos, &upper, core as u64, uplink) as usize], up);
+                builder.connect(*node, tops[clos.top_of(&upper, core as u64, uplink) as usize], up);
             }
         }
         links
@@ -219,21 +219,4 @@ impl Joiner<'_> {
         }
         links
     }
-}
-
-/// The core that an uplink of a spine leads to.
-fn core_of(clos: &Clos, pod: u64, spine: u64, uplink: u64) -> u64 {
-    let sharing = clos.spines_per_core_group();
-    let (group, within) = (spine / sharing, spine % sharing);
-    let (zone, pod) = (clos.zone(pod), pod % clos.pods_per_zone());
-    let n = (pod * sharing + within) * clos.spine_uplinks + uplink;
-    zone * clos.cores_per_zone() + group * clos.cores_per_group + n % clos.cores_per_group
-}
-
-/// The top switch that an uplink of a core leads to.
-fn top_of(clos: &Clos, upper: &Upper, core: u64, uplink: u64) -> u64 {
-    let (zone, core) = (core / clos.cores_per_zone(), core % clos.cores_per_zone());
-    let (sharing, per_group) = (clos.cores_per_zone() / upper.groups, upper.tops / upper.groups);
-    let n = (zone * sharing + core % sharing) * upper.core_uplinks + uplink;
-    core / sharing * per_group + n % per_group
 }

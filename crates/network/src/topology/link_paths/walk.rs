@@ -1,7 +1,7 @@
 //! Routes through a folded Clos found by walking its graph from switch to switch.
 //!
 //! Responsible for: the links from leaf to leaf, sprayed (each switch spreads its input over its cables) or by hash, where a link's number
-//! does not follow from arithmetic: switches pooled by class, and the tiers below top switches. Does not avoid broken links; detours do.
+//! does not follow from arithmetic: switches pooled by class, and the tiers below top switches; and hashed routes past broken links.
 
 use super::super::build::Topology;
 use super::super::graph::{LinkId, Node, NodeId, Switch};
@@ -98,6 +98,57 @@ pub(super) fn drawn(
         node = graph.to(link);
     }
     Some(())
+}
+
+/// A hashed route past broken links, in the plane and between the devices of `message`: every switch keeps its link of the usual route if that
+/// leads on, and else draws one of those that do, with equal chances.
+pub(super) fn redrawn(
+    topology: &Topology,
+    (plane, from, to): (u64, u64, u64),
+    usual: &[LinkId],
+    is_alive: &dyn Fn(LinkId) -> bool,
+    choices: &mut Choices,
+    route: &mut Route,
+) -> Option<()> {
+    let (leaf, steps) = between(topology, plane, (from, to))?;
+    let mut links = Vec::with_capacity(steps.len());
+    let mut onwards = Onwards { topology, usual, is_alive, choices };
+    if !onwards.from(leaf, &steps, &mut links) {
+        return None;
+    }
+    links.into_iter().rev().for_each(|link| route.push(link));
+    Some(())
+}
+
+struct Onwards<'a> {
+    topology: &'a Topology,
+    usual: &'a [LinkId],
+    is_alive: &'a dyn Fn(LinkId) -> bool,
+    choices: &'a mut Choices,
+}
+
+impl Onwards<'_> {
+    /// Adds the links from a node to the last step, last first; false if no link leads there.
+    fn from(&mut self, node: NodeId, steps: &[Next], links: &mut Vec<LinkId>) -> bool {
+        let Some((next, further)) = steps.split_first() else { return true };
+        let graph = &self.topology.graph;
+        let leads = |link: &LinkId| {
+            (self.is_alive)(*link)
+                && switch(self.topology, graph.to(*link)).is_some_and(|switch| next.is_met_by(&switch))
+        };
+        let mut left: Vec<LinkId> = graph.outgoing(node).filter(leads).collect();
+        let usual = left.iter().position(|link| self.usual.contains(link));
+        let mut at = usual.unwrap_or_else(|| self.choices.below(left.len() as u64) as usize);
+        while at < left.len() {
+            let link = left.swap_remove(at);
+            if self.from(graph.to(link), further, links) {
+                links.push(link);
+                return true;
+            }
+            at = self.choices.below(left.len() as u64) as usize;
+        }
+        false
+    }
 }
 
 fn switch(topology: &Topology, node: NodeId) -> Option<Switch> {
