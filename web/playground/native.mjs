@@ -1,13 +1,14 @@
-// Compares the program as WebAssembly with the binary: node web/playground/native.mjs WASM BINARY. Exit code 1 when an answer differs.
+// Compares the program as WebAssembly with the binary: node web/playground/native.mjs WASM BINARY [DRAWS]. Exit code 1 when an answer differs.
 // Both get the same questions, the binary through `railwright serve`. Status, outcome, command line and the bytes of the answer must be equal.
-import { readFileSync } from 'node:fs'
+// DRAWS (100 by default) models, clusters, sizes and plans of the catalogue are drawn in addition, the same ones each time.
+import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startServer } from '../e2e/server.mjs'
 import { Program } from './program.mjs'
 
-const [wasm, binary] = process.argv.slice(2)
+const [wasm, binary, draws = '100'] = process.argv.slice(2)
 if (!binary) {
-  console.error('usage: node web/playground/native.mjs WASM BINARY')
+  console.error('usage: node web/playground/native.mjs WASM BINARY [DRAWS]')
   process.exit(2)
 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -54,6 +55,13 @@ const QUESTIONS = [
   ['no-such-command', {}],
 ]
 
+/** Every launch file and run file of the examples. */
+const EXAMPLES = ['launch', 'runs'].flatMap((folder) =>
+  readdirSync(`${root}/examples/${folder}`)
+    .filter((name) => !name.endsWith('.md'))
+    .map((name) => ['estimate', folder === 'launch' ? { cluster: 'dgx-h100' } : {}, { model: `examples/${folder}/${name}` }]),
+)
+
 function TRACES() {
   return [0, 1, 2, 3].map((rank) => `fixtures/traces/generated_torch215_gloo_pp2dp2/rank${rank}_step5.pt.trace.json.gz`)
 }
@@ -78,8 +86,40 @@ async function handed(path) {
 const header = (response, name) => decodeURIComponent(response.headers.get(name) ?? '')
 const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]
 
+/** Questions about what the catalogue has, drawn by a small generator with a fixed start. */
+function drawn(count) {
+  const listed = (kind) =>
+    JSON.parse(new TextDecoder().decode(program.ask({ command: `${kind}/list`, arguments: {}, format: 'json' }).body))[kind].map(
+      (one) => one.name,
+    )
+  const [models, clusters] = [listed('models'), listed('clusters')]
+  let state = 1
+  const below = (limit) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+  const one = (all) => all[below(all.length)]
+  return Array.from({ length: count }, () => {
+    const [tp, pp, data] = [one([1, 1, 2, 4, 8]), one([1, 1, 2, 4, 8]), one([1, 2, 4, 8, 16])]
+    const plan = {
+      model: one(models),
+      cluster: one(clusters),
+      gpus: tp * pp * data,
+      tp,
+      pp,
+      'global-batch': data * one([4, 16, 64]),
+      'micro-batch': one([1, 1, 2]),
+      ...one([{}, { recompute: 'full' }, { recompute: 'selective' }]),
+      ...one([{}, {}, { 'sequence-length': 8192 }, { tokens: '1T' }]),
+    }
+    return [one(['estimate', 'estimate', 'estimate', 'memory', 'sensitivity', 'network/traffic', 'recompute']), plan]
+  })
+}
+
 let failed = 0
-for (const [command, values, files = {}, format = 'json'] of QUESTIONS) {
+const outcomes = {}
+const questions = [...QUESTIONS, ...EXAMPLES, ...drawn(Number(draws))]
+for (const [index, [command, values, files = {}, format = 'json']] of questions.entries()) {
   const args = { ...values }
   for (const [name, path] of Object.entries(files)) {
     args[name] = Array.isArray(path) ? await Promise.all(path.map(handed)) : await handed(path)
@@ -102,7 +142,11 @@ for (const [command, values, files = {}, format = 'json'] of QUESTIONS) {
   ].filter(([, here, there]) => here !== there)
   const text = `${command} ${JSON.stringify(values)} ${format}`.slice(0, 110)
   const times = `${(end - middle).toFixed(0)} ms, binary ${(middle - since).toFixed(0)} ms`
-  console.log(`${differences.length === 0 ? 'ok  ' : 'FAIL'} ${response.status} ${text}: ${expected.length} bytes, ${times}`)
+  outcomes[response.status] = (outcomes[response.status] ?? 0) + 1
+  // Those drawn are many: only the ones that differ are listed.
+  if (differences.length > 0 || index < QUESTIONS.length + EXAMPLES.length) {
+    console.log(`${differences.length === 0 ? 'ok  ' : 'FAIL'} ${response.status} ${text}: ${expected.length} bytes, ${times}`)
+  }
   for (const [what, here, there] of differences) {
     const at = [...String(there)].findIndex((letter, index) => letter !== String(here)[index])
     console.log(
@@ -120,5 +164,10 @@ const times = Array.from({ length: 30 }, (_, index) => {
 })
 console.log(`estimate in WebAssembly: median ${median(times).toFixed(1)} ms of ${times.length}`)
 await server.stop()
-console.log(failed === 0 ? `${QUESTIONS.length} answers are the same` : `${failed} of ${QUESTIONS.length} answers differ`)
+const statuses = Object.entries(outcomes)
+  .map(([status, count]) => `${count} with ${status}`)
+  .join(', ')
+console.log(
+  `${failed === 0 ? `${questions.length} answers are the same` : `${failed} of ${questions.length} answers differ`} (${statuses})`,
+)
 process.exit(failed === 0 ? 0 : 1)

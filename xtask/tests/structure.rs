@@ -1,7 +1,7 @@
 //! Structure of the code: the invariants of ARCHITECTURE.md that can be checked in the sources.
 //!
-//! Responsible for: crates that depend downwards only, core crates without I/O, file lengths, module headers,
-//! and code without references to measured runs. Excludes behaviour: see the tests of the crates.
+//! Responsible for: crates that depend downwards only, core crates without I/O, the same functions on every platform, build profiles,
+//! file lengths, module headers, and code without references to measured runs. Excludes behaviour: see the tests of the crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -196,6 +196,43 @@ fn core_crates_do_no_io() {
         }
     }
     assert!(files > 100, "only {files} files were seen");
+}
+
+#[test]
+fn elementary_functions_are_portable() {
+    // Those of `f64` are the C library's, with other last digits in WebAssembly and on other machines.
+    let methods = ["exp", "exp2", "exp_m1", "ln", "ln_1p", "log", "log2", "log10", "powf", "cbrt", "hypot"];
+    let angles = ["sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"];
+    let mut uses = 0;
+    for path in rust_files(&root().join("crates")) {
+        if is_test(&path) || !path.iter().any(|part| part == "src") {
+            continue;
+        }
+        let code = production_code(&read(&path));
+        uses += code.matches(".portable_").count();
+        for name in methods.iter().chain(&angles) {
+            let direct = code.contains(&format!(".{name}(")) || code.contains(&format!("f64::{name}("));
+            assert!(!direct, "{}: use `portable_{name}` of `railwright_spec::portable`", shown(&path));
+        }
+    }
+    assert!(uses > 50, "only {uses} uses were seen");
+}
+
+#[test]
+fn small_profiles_have_their_own_level_for_every_crate() {
+    // A profile inherits the levels of single crates: one that `release` compiles quickly would be large there.
+    let text = read(&root().join("Cargo.toml"));
+    let crates = |profile: &str| -> BTreeSet<String> {
+        let start = format!("[profile.{profile}.package.");
+        text.lines()
+            .filter_map(|line| Some(line.strip_prefix(&start)?.strip_suffix(']')?.to_owned()))
+            .collect()
+    };
+    assert!(crates("release").len() > 10);
+    for profile in ["playground", "dist"] {
+        let missing: Vec<String> = crates("release").difference(&crates(profile)).cloned().collect();
+        assert!(missing.is_empty(), "[profile.{profile}] needs an opt-level for {}", missing.join(", "));
+    }
 }
 
 /// Calls that access the disk.

@@ -31,6 +31,7 @@ use railwright_spec::calibration::{
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, Span};
 use railwright_spec::plan::{self, Group, Plan};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -254,7 +255,7 @@ fn significant(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
-    let scale = 10f64.powi(4 - value.abs().log10().floor() as i32);
+    let scale = 10f64.powi(4 - value.abs().portable_log10().floor() as i32);
     (value * scale).round() / scale
 }
 

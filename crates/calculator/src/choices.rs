@@ -12,6 +12,7 @@ use crate::schedule::ChunkCost;
 use crate::stage::{self, CORNER};
 pub use crate::treatment::Treatment;
 use railwright_spec::plan::Recompute;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -48,7 +49,7 @@ impl Load {
         let of = |[device, host]: [f64; 2]| {
             let time = stage::pace(Seconds::new(device), Seconds::new(host)).get();
             if time > 0.0 {
-                [(device / time).powf(CORNER - 1.0), (host / time).powf(CORNER - 1.0)]
+                [(device / time).portable_powf(CORNER - 1.0), (host / time).portable_powf(CORNER - 1.0)]
             } else {
                 [1.0, 0.0]
             }

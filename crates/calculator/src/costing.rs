@@ -11,6 +11,7 @@ use crate::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{AttentionKernel, FrozenWeights, Layout, Optimizer, Plan};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::FlopPerSecond;
@@ -242,7 +243,7 @@ pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
         "Ampere" if peak > 300.0 && cluster.accelerator.scale_up_bandwidth.gb() >= 200.0 => 400.0,
         _ => return 1.0,
     };
-    cluster.accelerator.power.map_or(1.0, |limit| (limit.get() / usual).clamp(0.1, 1.0).cbrt())
+    cluster.accelerator.power.map_or(1.0, |limit| (limit.get() / usual).clamp(0.1, 1.0).portable_cbrt())
 }
 
 /// Width of fused attention in this format: wider ones run at the rate of their matrix units.

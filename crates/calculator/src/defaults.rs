@@ -16,6 +16,7 @@ use crate::software;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
 use railwright_spec::plan::{Plan, PlanSpec, Recompute, is_offered, validate};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::Software;
@@ -160,7 +161,7 @@ pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     let catalogue = SoftwareCatalogue::shared()?;
     let software = catalogue.get(&bare.software);
     let least = peak(&MemoryInput { model, cluster, plan: &bare, software, in_flight: None }).least();
-    let doubtful = software.sigma.exp();
+    let doubtful = software.sigma.portable_exp();
     if least <= cluster.accelerator.memory * doubtful {
         return Ok(bare);
     }

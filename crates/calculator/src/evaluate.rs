@@ -15,6 +15,7 @@ pub use crate::transfer::transfer_time;
 use crate::update;
 use crate::work::{Dimension, Family};
 use railwright_spec::plan::Plan;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Flop, Seconds};
 use serde::Serialize;
@@ -125,7 +126,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let reduce = end - duration;
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     let body = end + optimizer + gather + fixed;
-    let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).log2();
+    let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).portable_log2();
     let jitter = body * (costing.software.jitter_per_doubling * doublings);
 
     let time = TimeBreakdown {

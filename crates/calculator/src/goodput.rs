@@ -8,6 +8,7 @@ pub mod answer;
 pub mod rates;
 pub mod run;
 
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
@@ -57,8 +58,10 @@ impl Job {
     /// checkpoint is `(1 - p) (exp(R / M) (M + D) + A)`, `A = (1 / q - 1) exp(R / M) (M + D)`, which is the above.
     pub fn cycle(&self, interval: Seconds) -> Seconds {
         let m = self.mtbf.get();
-        let again = ((self.restart + self.write).get() / m).exp();
-        Seconds::new(again * (m + self.detection.get()) * ((interval + self.stall).get() / m).exp_m1())
+        let again = ((self.restart + self.write).get() / m).portable_exp();
+        Seconds::new(
+            again * (m + self.detection.get()) * ((interval + self.stall).get() / m).portable_exp_m1(),
+        )
     }
 
     /// The effective training time ratio: `t / T`, training between checkpoints over the calendar.
@@ -75,7 +78,7 @@ impl Job {
         let m = self.mtbf.get();
         let whole = self.cycle(interval).get();
         let running = m / (m + self.detection.get());
-        let computing = running * (-self.restart.get() / m).exp();
+        let computing = running * (-self.restart.get() / m).portable_exp();
         let (training, checkpoints) = (interval.get() / whole, self.stall.get() / whole);
         Split {
             training,
@@ -98,7 +101,7 @@ impl Job {
     pub fn optimal_interval(&self) -> Option<Seconds> {
         let (m, s) = (self.mtbf.get(), self.stall.get());
         let least = (self.write - self.stall).get().max(0.0);
-        let slope = |t: f64| (1.0 - t / m) * ((t + s) / m).exp() - 1.0;
+        let slope = |t: f64| (1.0 - t / m) * ((t + s) / m).portable_exp() - 1.0;
         let (mut low, mut high) = (0.0, m);
         // Each halving adds a bit: more iterations than a double has bits.
         for _ in 0..200 {
@@ -165,7 +168,7 @@ pub fn write_time(
 /// Expected slowdown of a synchronous step by slow hosts: `1 + (1 - (1 - p)^hosts) (f - 1)`, where a host is slow with probability `p` at any time and a
 /// step with any slow host takes `f` times as long. Several slow hosts cost as much as one: each collective waits for the slowest member.
 pub fn slowdown(hosts: u64, share: f64, factor: f64) -> f64 {
-    let any = -((hosts as f64) * (-share).ln_1p()).exp_m1();
+    let any = -((hosts as f64) * (-share).portable_ln_1p()).portable_exp_m1();
     1.0 + any * (factor - 1.0)
 }
 

@@ -20,6 +20,7 @@ use crate::update;
 use crate::work::Work;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Placement, Plan, Recompute, Schedule};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
@@ -428,8 +429,9 @@ fn own_chunks(plan: &Plan, per_stage: u64, stage: u64, own: &mut Vec<usize>) {
 
 /// Jitter as a share of the rest of the step.
 fn jitter_share(costing: &Costing<'_>) -> f64 {
-    let doublings =
-        (costing.plan.world_size() as f64 / costing.plan.domain(costing.cluster) as f64).max(1.0).log2();
+    let doublings = (costing.plan.world_size() as f64 / costing.plan.domain(costing.cluster) as f64)
+        .max(1.0)
+        .portable_log2();
     costing.software.jitter_per_doubling * doublings
 }
 

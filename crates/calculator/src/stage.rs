@@ -20,6 +20,7 @@ use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
 use railwright_spec::model::Layer;
 use railwright_spec::plan::Recompute;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
@@ -222,7 +223,7 @@ pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
         return device.max(host);
     }
     let (large, small) = (device.max(host), device.min(host));
-    large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
+    large * (1.0 + (small / large).portable_powf(CORNER)).portable_powf(1.0 / CORNER)
 }
 
 /// Host time of a pass without the fixed part of each micro-batch: linear in the work.

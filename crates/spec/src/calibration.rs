@@ -17,6 +17,7 @@ pub use samples::{
 };
 
 use crate::model::Model;
+use crate::portable::Portable as _;
 use crate::precision::DataType;
 use crate::software::PARTS;
 use serde::de::IgnoredAny;
@@ -368,7 +369,7 @@ pub fn rate_at(points: &[(f64, f64)], work: f64) -> f64 {
     let after = points.partition_point(|(known, _)| *known <= work);
     match (after.checked_sub(1).and_then(|at| points.get(at)), points.get(after)) {
         (Some(&(low, from)), Some(&(high, to))) => {
-            let place = (work / low).ln() / (high / low).ln();
+            let place = (work / low).portable_ln() / (high / low).portable_ln();
             from + place * (to - from)
         }
         (Some(&(_, rate)), None) | (None, Some(&(_, rate))) => rate,

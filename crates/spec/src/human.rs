@@ -3,6 +3,7 @@
 //! Responsible for: number formats of all tables, messages and the web UI. ASCII only, about three significant digits. Computes nothing;
 //! programs read the numbers from JSON instead.
 
+use crate::portable::Portable as _;
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
 
 /// Number with `digits` significant digits, without an exponent, with commas between thousands.
@@ -10,12 +11,14 @@ fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
-    let magnitude = x.abs().log10().floor();
+    let magnitude = x.abs().portable_log10().floor();
     let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 12.0) as usize;
     let text = format!("{x:.decimals$}");
     // Rounding may have added an integer digit (9.996 to 10.00), which makes one decimal too many.
-    let carried =
-        text.trim_start_matches('-').parse::<f64>().is_ok_and(|y| y > 0.0 && y.log10().floor() > magnitude);
+    let carried = text
+        .trim_start_matches('-')
+        .parse::<f64>()
+        .is_ok_and(|y| y > 0.0 && y.portable_log10().floor() > magnitude);
     let text = if carried && decimals > 0 { format!("{x:.*}", decimals - 1) } else { text };
     with_commas(&text)
 }
@@ -49,7 +52,7 @@ fn scaled(x: f64, digits: usize, units: &[(f64, &str)]) -> String {
     }
     let fitting = |(scale, _): &&(f64, &str)| {
         // A number that rounds up to 1000 of a unit is 1 of the next.
-        let rounding = 5.0 / 10f64.powf(digits as f64);
+        let rounding = 5.0 / 10f64.portable_powf(digits as f64);
         x.abs() >= *scale * (1.0 - rounding / 10.0)
     };
     let (scale, unit) = units.iter().rev().find(fitting).or(units.first()).copied().unwrap_or((1.0, ""));

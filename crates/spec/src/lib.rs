@@ -27,6 +27,7 @@ pub mod human;
 mod memory_amount;
 pub mod model;
 pub mod plan;
+pub mod portable;
 pub mod precision;
 pub mod problem;
 pub mod quantity;

@@ -6,6 +6,7 @@
 use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
 use railwright_spec::human::markup;
+use railwright_spec::portable::Portable as _;
 use std::fmt::Write;
 
 /// Drawing options.
@@ -218,7 +219,7 @@ fn axis(out: &mut String, duration: Time, (left, right, y): (f64, f64, f64)) {
         return;
     }
     let rough = millis / 6.0;
-    let decade = 10f64.powf(rough.log10().floor());
+    let decade = 10f64.portable_powf(rough.portable_log10().floor());
     let tick = [1.0, 2.0, 5.0, 10.0].map(|m| m * decade).into_iter().find(|t| *t >= rough).unwrap_or(rough);
     let (unit, per_unit) = if millis >= 10_000.0 { ("s", 1000.0) } else { ("ms", 1.0) };
     for n in 0..=12 {

@@ -19,6 +19,7 @@ use railwright_calculator::evaluate::{evaluate_with, seen_from};
 use railwright_calculator::memory::Fit;
 use railwright_calculator::schedule::Workspace;
 use railwright_calculator::software;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::Run;
@@ -181,7 +182,7 @@ fn figure(
     let mut time = |factor: f64| total(run, &setup.turned(knob, factor), workspace);
     let up = time(1.0 + STEP)?;
     let down = time(1.0 / (1.0 + STEP))?;
-    let elasticity = (up / down).ln() / (2.0 * (1.0 + STEP).ln());
+    let elasticity = (up / down).portable_ln() / (2.0 * (1.0 + STEP).portable_ln());
     let (less, more) = (time(1.0 - SWING)? / step - 1.0, time(1.0 + SWING)? / step - 1.0);
     let best = setup.turned(knob, knob.best());
     let ideal = total(run, &best, workspace)? / step - 1.0;

@@ -5,6 +5,7 @@
 
 use railwright_calculator::intervals::differences;
 use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::run::{Section, Value};
 use serde::Serialize;
 
@@ -119,7 +120,7 @@ pub fn level(software: &str, pairs: &[(f64, f64)]) -> Option<Level> {
     let ratios: Vec<f64> = pairs
         .iter()
         .filter(|(predicted, measured)| *predicted > 0.0 && *measured > 0.0)
-        .map(|(predicted, measured)| (measured / predicted).ln())
+        .map(|(predicted, measured)| (measured / predicted).portable_ln())
         .collect();
     let n = ratios.len();
     if n == 0 {
@@ -129,7 +130,7 @@ pub fn level(software: &str, pairs: &[(f64, f64)]) -> Option<Level> {
     let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
     let prior = differences::difference_band(software) / std::f64::consts::SQRT_2;
     let variance = (PRIOR * prior * prior + squares) / (PRIOR + (n - 1) as f64);
-    Some(Level { factor: mean.exp(), departure: variance.sqrt(), layouts: n })
+    Some(Level { factor: mean.portable_exp(), departure: variance.sqrt(), layouts: n })
 }
 
 /// Degrees of freedom of the fitted table of differences, relative to runs of the job itself.
@@ -142,7 +143,7 @@ impl Level {
     /// 1/n)`.
     pub fn expected(&self, predicted: f64) -> (f64, (f64, f64)) {
         let center = predicted * self.factor;
-        let half = (NINE_OF_TEN * self.departure * (1.0 + 1.0 / self.layouts as f64).sqrt()).exp();
+        let half = (NINE_OF_TEN * self.departure * (1.0 + 1.0 / self.layouts as f64).sqrt()).portable_exp();
         (center, (center / half, center * half))
     }
 }

@@ -6,6 +6,7 @@ use super::Shown;
 use crate::question::Question;
 use railwright_calculator::calibration::step_times::worth_measuring;
 use railwright_calculator::costing::{Costing, Machine};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -40,9 +41,9 @@ pub(super) fn next(asked: &dyn Question, shown: &[Shown]) -> Result<Vec<Measure>
         .collect::<Result<Vec<_>, _>>()?;
     let logs: f64 = shown
         .iter()
-        .map(|row| (row.ranked.step_time_interval.high / row.ranked.step_time_interval.low).ln())
+        .map(|row| (row.ranked.step_time_interval.high / row.ranked.step_time_interval.low).portable_ln())
         .sum();
-    let width_now = (logs / shown.len() as f64).exp();
+    let width_now = (logs / shown.len() as f64).portable_exp();
     let worth = worth_measuring(&costings, MOST)?;
     let measures = worth.into_iter().filter(|worth| worth.width < width_now).map(|worth| Measure {
         rank: shown[worth.index].ranked.rank,

@@ -9,6 +9,7 @@ use railwright_spec::calibration::{
     Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples,
 };
 use railwright_spec::cluster::Cluster;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Bytes;
 use std::sync::Arc;
 
@@ -101,7 +102,10 @@ fn error(
 ) -> f64 {
     let cluster = with(bare, calibration, constants);
     let fabric = Fabric::new(&cluster);
-    samples.iter().map(|s| (predicted(&fabric, &cluster, s) / median(&s.times)).ln().abs()).sum::<f64>()
+    samples
+        .iter()
+        .map(|s| (predicted(&fabric, &cluster, s) / median(&s.times)).portable_ln().abs())
+        .sum::<f64>()
 }
 
 /// The mean absolute error weighted by time.
@@ -118,17 +122,20 @@ const WORTH: f64 = 0.99;
 /// Argument of the minimum in a range, searched in the logarithm: a coarse grid, then golden sections around its best point.
 fn lowest((low, high): (f64, f64), start: f64, value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_895;
-    let grid = |at: usize| (low.ln() + (high / low).ln() * at as f64 / STEPS as f64).exp();
+    let grid = |at: usize| {
+        (low.portable_ln() + (high / low).portable_ln() * at as f64 / STEPS as f64).portable_exp()
+    };
     let best = (0..=STEPS).min_by(|a, b| value(grid(*a)).total_cmp(&value(grid(*b)))).unwrap_or(0);
-    let (mut from, mut to) = (grid(best.saturating_sub(1)).ln(), grid((best + 1).min(STEPS)).ln());
+    let (mut from, mut to) =
+        (grid(best.saturating_sub(1)).portable_ln(), grid((best + 1).min(STEPS)).portable_ln());
     for _ in 0..STEPS {
         let (left, right) = (to - GOLDEN * (to - from), from + GOLDEN * (to - from));
-        if value(left.exp()) <= value(right.exp()) {
+        if value(left.portable_exp()) <= value(right.portable_exp()) {
             to = right;
         } else {
             from = left;
         }
     }
-    let found = f64::midpoint(from, to).exp();
+    let found = f64::midpoint(from, to).portable_exp();
     if value(found) < WORTH * value(start) { found } else { start }
 }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::operators::{Cost, Pass};
 use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regime, Samples};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
@@ -172,14 +173,16 @@ fn points<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Vec<(f64, f64)> {
         if !(o.measured > 0.0 && o.work > 0.0 && *law > 0.0) {
             continue;
         }
-        let bin = bins.entry((o.work.ln() / BIN.ln()).floor() as i64).or_default();
+        let bin = bins.entry((o.work.portable_ln() / BIN.portable_ln()).floor() as i64).or_default();
         let time = o.count * o.measured;
         bin.measured += time;
         bin.law += o.count * law;
-        bin.log_work += time * o.work.ln();
+        bin.log_work += time * o.work.portable_ln();
     }
     bins.values()
-        .map(|bin| (significant((bin.log_work / bin.measured).exp()), rounded(bin.law / bin.measured)))
+        .map(|bin| {
+            (significant((bin.log_work / bin.measured).portable_exp()), rounded(bin.law / bin.measured))
+        })
         .filter(|(_, rate)| (1e-4..=1e3).contains(rate))
         .collect()
 }

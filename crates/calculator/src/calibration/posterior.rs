@@ -13,6 +13,7 @@
 //! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 5.4, 14.7 and 14.8).
 
 use crate::software::PARTS;
+use railwright_spec::portable::Portable as _;
 use serde::{Deserialize, Serialize};
 
 /// Factor that multiplies and divides a part's time to determine its share. Central differences over this range cover the corners where the
@@ -82,15 +83,15 @@ pub struct Predicted {
 /// Variances of a stack's scale, in equal steps of the logarithm.
 fn scales() -> impl Iterator<Item = f64> {
     let (least, most, count) = SCALES;
-    let step = (most / least).ln() / (count - 1) as f64;
-    (0..count).map(move |at| (2.0 * (least.ln() + step * at as f64)).exp())
+    let step = (most / least).portable_ln() / (count - 1) as f64;
+    (0..count).map(move |at| (2.0 * (least.portable_ln() + step * at as f64)).portable_exp())
 }
 
 /// Weights with sum 1, from their logarithms; and the logarithm of the sum.
 fn normalised(logs: &[f64]) -> (Vec<f64>, f64) {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
-    (logs.iter().map(|log| (log - most).exp() / sum).collect(), most + sum.ln())
+    let sum: f64 = logs.iter().map(|log| (log - most).portable_exp()).sum();
+    (logs.iter().map(|log| (log - most).portable_exp() / sum).collect(), most + sum.portable_ln())
 }
 
 /// Variance of a run of these shares, relative to the squared scale of the stack.
@@ -110,7 +111,7 @@ impl Prior {
     /// Logarithms of the prior density of `ln v` on the grid, up to a constant that makes them sum to 1.
     fn scale_weights(&self) -> Vec<f64> {
         let twice = self.freedom * self.residual.powi(2);
-        let logs: Vec<f64> = scales().map(|v| -0.5 * (self.freedom * v.ln() + twice / v)).collect();
+        let logs: Vec<f64> = scales().map(|v| -0.5 * (self.freedom * v.portable_ln() + twice / v)).collect();
         let (_, sum) = normalised(&logs);
         logs.iter().map(|log| log - sum).collect()
     }
@@ -137,7 +138,7 @@ impl Prior {
             let root = cholesky(rows.collect());
             let solved = |values: Vec<f64>| forward(&root, values);
             let ratios = solved(runs.iter().map(|run| run.ratio).collect());
-            *log -= root.iter().enumerate().map(|(i, row)| row[i].ln()).sum::<f64>()
+            *log -= root.iter().enumerate().map(|(i, row)| row[i].portable_ln()).sum::<f64>()
                 + 0.5 * ratios.iter().map(|x| x * x).sum::<f64>();
             let columns: [Vec<f64>; PARTS] =
                 std::array::from_fn(|part| solved((0..n).map(|i| with(i)[part]).collect()));
@@ -161,8 +162,8 @@ impl Prior {
                 }
             }
         }
-        let scale: f64 = weights.iter().zip(scales()).map(|(weight, v)| weight * v.ln()).sum();
-        Posterior { mean, covariance, residual: (0.5 * scale).exp(), scatter: self.scatter }
+        let scale: f64 = weights.iter().zip(scales()).map(|(weight, v)| weight * v.portable_ln()).sum();
+        Posterior { mean, covariance, residual: (0.5 * scale).portable_exp(), scatter: self.scatter }
     }
 
     /// Logarithm of the density of the runs of one stack.
@@ -171,7 +172,7 @@ impl Prior {
         let groups: Vec<Sums> = stack.0.iter().map(|runs| Sums::of(runs, &self.scatter)).collect();
         let (before, ln_before) = inverse(&all);
         let own = self.own.max(1e-9);
-        let ln_own = ln_before + PARTS as f64 * own.ln();
+        let ln_own = ln_before + PARTS as f64 * own.portable_ln();
         let logs: Vec<f64> = scales()
             .zip(self.scale_weights())
             .map(|(variance, log)| {
@@ -186,7 +187,9 @@ impl Prior {
                     let (left, ln_within) = inverse(&within);
                     let moved = product(&left, &products);
                     sum += 0.5 * (dot(&moved, &products) - group.ratios / variance - ln_within - ln_own)
-                        - 0.5 * (group.count * (2.0 * std::f64::consts::PI * variance).ln() + group.spreads);
+                        - 0.5
+                            * (group.count * (2.0 * std::f64::consts::PI * variance).portable_ln()
+                                + group.spreads);
                     let through = times(&squares, &left);
                     let taken = times(&through, &squares);
                     let back = product(&squares, &moved);
@@ -208,7 +211,7 @@ impl Prior {
 impl Posterior {
     /// The factors of the parts' times.
     pub fn factors(&self) -> [f64; PARTS] {
-        self.mean.map(f64::exp)
+        self.mean.map(f64::portable_exp)
     }
 
     /// Predictive distribution of measured over predicted time for a run of these shares, as logarithm.
@@ -268,7 +271,7 @@ impl Sums {
         for run in runs {
             let over = spread(scatter, &run.shares);
             sums.ratios += run.ratio * run.ratio / over;
-            sums.spreads += over.ln();
+            sums.spreads += over.portable_ln();
             for (a, row) in sums.squares.iter_mut().enumerate() {
                 sums.products[a] += run.shares[a] * run.ratio / over;
                 for (slot, share) in row.iter_mut().zip(&run.shares) {
@@ -302,7 +305,7 @@ fn inverse(matrix: &Matrix) -> (Matrix, f64) {
     let mut determinant = 0.0;
     for at in 0..PARTS {
         let pivot = left[at][at].max(1e-300);
-        determinant += pivot.ln();
+        determinant += pivot.portable_ln();
         for column in 0..PARTS {
             left[at][column] /= pivot;
             right[at][column] /= pivot;

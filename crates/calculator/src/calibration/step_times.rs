@@ -14,6 +14,7 @@ use railwright_spec::calibration::{Calibration, Evidence, MeasuredLayout, OwnRun
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::de::IgnoredAny;
@@ -43,9 +44,9 @@ pub fn shares(costing: &Costing<'_>) -> Result<[f64; PARTS], Problem> {
             let mut factors = [1.0; PARTS];
             factors[part] = factor;
             let scaled = costing.software.with_parts(factors);
-            Ok(step(&reconsidered(costing, &scaled))?.ln())
+            Ok(step(&reconsidered(costing, &scaled))?.portable_ln())
         };
-        *share = (at(STEP)? - at(1.0 / STEP)?) / (2.0 * STEP.ln());
+        *share = (at(STEP)? - at(1.0 / STEP)?) / (2.0 * STEP.portable_ln());
     }
     Ok(shares)
 }
@@ -79,8 +80,8 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
             l.0.plan == run.plan && l.0.model == run.model && l.0.cluster == run.cluster
         };
         match layouts.iter_mut().find(is_same) {
-            Some((_, sum, count)) => (*sum, *count) = (*sum + run.seconds.get().ln(), *count + 1.0),
-            None => layouts.push((*run, run.seconds.get().ln(), 1.0)),
+            Some((_, sum, count)) => (*sum, *count) = (*sum + run.seconds.get().portable_ln(), *count + 1.0),
+            None => layouts.push((*run, run.seconds.get().portable_ln(), 1.0)),
         }
     }
     if let Some(other) = runs.iter().find(|run| run.plan.software != first.plan.software) {
@@ -125,11 +126,12 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
             let base = scaled(run, machine, factors)?;
             let costing = Costing::with_software(run.model, cluster, run.plan, machine, &base);
             let shares = shares(&costing)?;
-            let ratio = sum / count - step(&costing)?.ln();
+            let ratio = sum / count - step(&costing)?.portable_ln();
             if round == 0 {
                 before += ratio.abs() / layouts.len() as f64;
             }
-            let moved: f64 = shares.iter().zip(&factors).map(|(share, factor)| share * factor.ln()).sum();
+            let moved: f64 =
+                shares.iter().zip(&factors).map(|(share, factor)| share * factor.portable_ln()).sum();
             seen.push(Observed { shares, ratio: ratio + moved, group });
         }
         observed = seen;
@@ -143,7 +145,7 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
     {
         let base = scaled(run, machine, all[group])?;
         let costing = Costing::with_software(run.model, cluster, run.plan, machine, &base);
-        after += (sum / count - step(&costing)?.ln()).abs() / layouts.len() as f64;
+        after += (sum / count - step(&costing)?.portable_ln()).abs() / layouts.len() as f64;
     }
     let written = |posterior: &Posterior| {
         (bounded(posterior).map(super::rounded), posterior.covariance.map(|row| row.map(super::significant)))
@@ -172,7 +174,7 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
         measured: layouts
             .iter()
             .map(|(run, sum, count)| {
-                let step = Seconds::new(super::significant((sum / count).exp()));
+                let step = Seconds::new(super::significant((sum / count).portable_exp()));
                 MeasuredLayout::new(run.model, run.cluster, run.plan, step, *count as u64)
             })
             .collect(),
@@ -232,8 +234,8 @@ pub fn measured_interval(costing: &Costing<'_>, total: Seconds) -> Option<(inter
     let layout = calibration.measured(costing.model, costing.cluster, costing.plan)?;
     let measured = Seconds::new(layout.step_time_s);
     let interval = intervals::Interval {
-        low: measured.min(total) * (-REPEATED).exp(),
-        high: measured.max(total) * REPEATED.exp(),
+        low: measured.min(total) * (-REPEATED).portable_exp(),
+        high: measured.max(total) * REPEATED.portable_exp(),
         coverage: 0.9,
         runs: steps.evidence.samples as usize,
         calibrated: true,
@@ -246,7 +248,7 @@ pub fn interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Int
     let (steps, posterior) = known(costing)?;
     let scale = posterior.predict(shares(costing).ok()?).scale;
     let quantiles = intervals::steps(costing.model.is_mixture_of_experts());
-    let at = |quantile: f64| total * (quantile * scale).exp();
+    let at = |quantile: f64| total * (quantile * scale).portable_exp();
     let interval = intervals::Interval {
         low: at(quantiles.low),
         high: at(quantiles.high),
@@ -275,14 +277,14 @@ pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, 
     let mut now = known(first).map_or_else(|| table.prior.update(&[], None), |(_, posterior)| posterior);
     let width = |posterior: &Posterior| {
         let scales: f64 = all.iter().map(|shares| posterior.predict(*shares).scale).sum();
-        ((table.high - table.low) * scales / all.len() as f64).exp()
+        ((table.high - table.low) * scales / all.len() as f64).portable_exp()
     };
     let mut found: Vec<Worth> = Vec::new();
     for _ in 0..most.min(runs.len()) {
         let free = (0..runs.len()).filter(|index| found.iter().all(|known| known.index != *index));
         let tried = free.map(|index| (index, width(&now.observing(all[index]))));
         let Some((index, after)) = tried.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
-        if after.ln() > width(&now).ln() * LITTLE {
+        if after.portable_ln() > width(&now).portable_ln() * LITTLE {
             break;
         }
         now = now.observing(all[index]);

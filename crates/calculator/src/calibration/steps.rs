@@ -12,6 +12,7 @@ use railwright_spec::calibration::{Calibration, HostCosts, Operators, Rate, Regi
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
@@ -260,19 +261,19 @@ fn fit_host(
         false => scaled(factor, factor),
     };
     let idle = |factor: f64| of(costs(factor));
-    let (mut low, mut high) = (HOST.0.ln(), HOST.1.ln());
+    let (mut low, mut high) = (HOST.0.portable_ln(), HOST.1.portable_ln());
     if idle(HOST.1)? < measured.idle {
         return Ok(());
     }
     for _ in 0..50 {
         let middle = f64::midpoint(low, high);
-        if idle(middle.exp())? < measured.idle {
+        if idle(middle.portable_exp())? < measured.idle {
             low = middle;
         } else {
             high = middle;
         }
     }
-    calibration.host = Some(costs(f64::midpoint(low, high).exp()));
+    calibration.host = Some(costs(f64::midpoint(low, high).portable_exp()));
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use super::fabric::{Links, ring_wire};
 use super::link::TreeChannels;
 use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// A protocol of the library: its latencies in seconds and the share of bandwidth that its format leaves.
@@ -123,7 +124,7 @@ impl Network {
         .min(wire);
         let network = out / span.least as f64;
         let rate = self.ring_rate(span);
-        let depth = (domains as f64).log2().ceil();
+        let depth = (domains as f64).portable_log2().ceil();
         let (base, nvlink) = if span.local > 1 {
             let (law, _) = links.law(op, span.local);
             let inside = law.wire(op, bytes, span.local as f64);
@@ -149,7 +150,7 @@ impl Network {
         let wire = ring_wire(Collective::AllReduce, bytes, span.ranks);
         let network = wire / span.least as f64;
         let domains = span.domains();
-        let depth = (domains as f64).log2().ceil();
+        let depth = (domains as f64).portable_log2().ceil();
         let rate = if domains <= NEAR { channels.near } else { channels.far };
         let (law, _) = links.law(Collective::AllGather, span.local);
         let inside = (span.local - 1) as f64;
@@ -200,7 +201,8 @@ impl Network {
         let base = RING[2].base;
         let hops = 2.0 * ((ranks - domains) * RING[2].hop_inside + (domains - 1.0) * TREE_HOP_LARGE);
         let ring = PLATEAU * (base + hops);
-        let depth = (ranks / domains - 1.0) * CHAIN_HOP_LARGE + domains.log2().floor() * TREE_HOP_LARGE;
+        let depth =
+            (ranks / domains - 1.0) * CHAIN_HOP_LARGE + domains.portable_log2().floor() * TREE_HOP_LARGE;
         let tree = base + 2.0 * depth;
         let per_byte = 2.0 / (TREE_SHARE * bus) - 2.0 * (ranks - 1.0) / ranks / bus;
         ((ring - tree) / per_byte).max(0.0)

@@ -6,6 +6,7 @@
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};
 use railwright_spec::calibration::{Calibration, CollectiveKind, Regime};
+use railwright_spec::portable::Portable as _;
 
 /// One measured model, with the catalogue's for the same operation and ranks.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ pub(super) fn law(
         Collective::ExpertDispatch { .. } => Collective::AllToAll,
         other => other,
     };
-    let doublings = |one: &Measured| (one.ranks as f64 / ranks as f64).log2().abs();
+    let doublings = |one: &Measured| (one.ranks as f64 / ranks as f64).portable_log2().abs();
     let of_op = measured.iter().filter(|one| one.op == wanted);
     let near = of_op.min_by(|a, b| doublings(a).total_cmp(&doublings(b)))?;
     if near.ranks == ranks {

@@ -3,6 +3,7 @@
 use super::law::Law;
 use super::link::{LinkClass, MESH_LINKS};
 use super::{Collective, Source};
+use railwright_spec::portable::Portable as _;
 use std::sync::OnceLock;
 
 const TABLE: &str = railwright_catalog::COLLECTIVES;
@@ -79,14 +80,15 @@ pub(super) fn law(
         return (law, Source::Derived);
     };
     let place = if high.ranks > low.ranks {
-        (ranks as f64 / low.ranks as f64).log2() / (high.ranks as f64 / low.ranks as f64).log2()
+        (ranks as f64 / low.ranks as f64).portable_log2()
+            / (high.ranks as f64 / low.ranks as f64).portable_log2()
     } else {
         0.0
     };
     let between = |a: f64, b: f64| a + place * (b - a);
     let beyond = ranks.saturating_sub(high.ranks) as f64;
     let more = match available {
-        Collective::AllReduce => (1.0 + beyond / high.ranks as f64).log2() * DOUBLING,
+        Collective::AllReduce => (1.0 + beyond / high.ranks as f64).portable_log2() * DOUBLING,
         Collective::AllToAll => beyond * PEER,
         _ => beyond * RING_STEP,
     };

@@ -3,6 +3,7 @@
 use super::fabric::Links;
 use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of its link that dispatch inside a domain reaches: 153 to 158 of 200 GB/s (H800), 643 to 740 of 900 (B200).
@@ -33,7 +34,7 @@ pub(super) fn dispatch(
     let token = bytes / copies;
     let Span { ranks, local, least, .. } = *span;
     let domains = span.domains();
-    let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).powf(copies));
+    let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).portable_powf(copies));
     // Traffic into the domain with the fewest members uses only their NICs. All domains are priced with this size.
     let (n, d, l) = (ranks as f64, ranks as f64 / least as f64, local as f64);
     if domains <= 1 {

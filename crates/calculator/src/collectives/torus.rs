@@ -2,6 +2,7 @@
 
 use super::law::bus_factor;
 use super::{Collective, CollectiveCost, Source};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of the links that large transfers reach (no published curves; the usual figure of compilers that overlap them).
@@ -63,7 +64,7 @@ impl Torus {
     /// `t = base + hops + f b / (share of links)`; all-to-all pays the mean distance too, a quarter of each axis.
     pub(super) fn time(&self, op: Collective, bytes: f64, ranks: u64) -> CollectiveCost {
         let axes = f64::from(self.axes(ranks));
-        let side = (ranks as f64).powf(1.0 / axes);
+        let side = (ranks as f64).portable_powf(1.0 / axes);
         let available = self.bandwidth * SHARE * axes / f64::from(self.dimensions);
         let (rate, hops) = match op {
             // One link of the 2 of each axis.

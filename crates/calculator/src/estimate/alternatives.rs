@@ -6,6 +6,7 @@
 use crate::costing::Costing;
 use crate::evaluate::evaluate;
 use railwright_spec::plan::OpenSettings;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 /// A step time under another assumption.
@@ -40,11 +41,11 @@ pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> V
 /// over all `r > 1` for the upper bound, and over all `r < 1` for the lower one.
 pub(super) fn widened((low, high): (f64, f64), ratios: &[f64]) -> (f64, f64) {
     let bound = |own: f64, sign: f64| {
-        let squares = |ratio: f64| (sign * ratio.ln()).max(0.0).powi(2);
+        let squares = |ratio: f64| (sign * ratio.portable_ln()).max(0.0).powi(2);
         let more: f64 = ratios.iter().map(|ratio| squares(*ratio)).sum();
         // A bound on the other side of the prediction shows a bias, which alternatives do not change.
         if more > 0.0 {
-            own * (sign * ((squares(own) + more).sqrt() - squares(own).sqrt())).exp()
+            own * (sign * ((squares(own) + more).sqrt() - squares(own).sqrt())).portable_exp()
         } else {
             own
         }

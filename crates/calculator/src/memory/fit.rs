@@ -2,6 +2,7 @@
 //!
 //! Responsible for: the conversion of a predicted peak and its error's spread to a verdict. Does not predict the peak.
 
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +119,7 @@ pub fn probability_of_fitting(need: Bytes, available: Bytes, sigma: f64) -> f64 
     if available.get() <= 0.0 {
         return 0.0;
     }
-    normal((available / need).ln() / sigma.max(1e-6))
+    normal((available / need).portable_ln() / sigma.max(1e-6))
 }
 
 /// Maximum need for a probability of fitting: the inverse of [`probability_of_fitting`], by bisection.
@@ -138,7 +139,7 @@ pub fn most_that_fits(probability: f64, available: Bytes, sigma: f64) -> Bytes {
 /// The standard normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
 fn normal(x: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
-    let tail = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+    let tail = (-x * x / 2.0).portable_exp() / (2.0 * std::f64::consts::PI).sqrt()
         * t
         * (0.319_381_530
             + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));

@@ -8,6 +8,7 @@ use crate::memory::{self, Fit, MemoryInput, MemorySoftware, Peak, SoftwareCatalo
 use crate::software;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::plan::{Recompute, RecomputeModule};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
@@ -355,7 +356,7 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     // The run is known to have fitted, so an excess within the model's own error is ignored.
     let mut fits = |policy: Recompute| {
         case.plan.recompute = policy;
-        memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.exp()
+        memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.portable_exp()
     };
     if cheap.into_iter().any(&mut fits) {
         return;

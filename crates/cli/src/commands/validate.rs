@@ -12,6 +12,7 @@ use railwright_calculator::validation::report::{Errors, RowResult, Used};
 use railwright_calculator::validation::{Validation, validate_watched};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use std::sync::Arc;
 
@@ -194,7 +195,7 @@ const MOST_SOURCES: usize = 16;
 
 fn size(row: &RowResult) -> f64 {
     // An error of a factor counts the same in both directions.
-    row.step_time_error.map_or(0.0, |e| (1.0 + e).max(1e-9).ln().abs())
+    row.step_time_error.map_or(0.0, |e| (1.0 + e).max(1e-9).portable_ln().abs())
 }
 
 /// A signed percentage.

@@ -3,6 +3,7 @@
 //! Responsible for: Python's operations on whole numbers, numbers and texts. The result of any other operation is open.
 
 use super::value::{Heap, Value};
+use railwright_spec::portable::Portable as _;
 
 fn open(why: &str) -> Value {
     Value::Open(why.into())
@@ -76,7 +77,7 @@ fn float(operator: &str, a: f64, b: f64) -> Option<Value> {
         "-" => a - b,
         "*" => a * b,
         "/" if b != 0.0 => a / b,
-        "**" => a.powf(b),
+        "**" => a.portable_powf(b),
         _ => return None,
     };
     result.is_finite().then_some(Value::Number(result))

@@ -4,6 +4,7 @@
 //! counts of flaps have no number of links (5,000 to 60,000 a day in all clusters of one operator, 10.1145/3651890.3672265, section 2.3).
 //! Excludes failures that end with a repair ([`super::expected`]).
 
+use railwright_spec::portable::Portable as _;
 use serde::Serialize;
 
 /// Hours in a month: a twelfth of 8,760.
@@ -138,7 +139,7 @@ impl BriefLoss {
 pub fn flaps(role: &Role, flaps: &Flaps, interruption_hours: f64) -> FlapLoss {
     let n = role.devices as f64;
     let d = flaps.seconds;
-    let beyond = |limit: f64| if d > 0.0 { (-limit / d).exp() } else { 0.0 };
+    let beyond = |limit: f64| if d > 0.0 { (-limit / d).portable_exp() } else { 0.0 };
     let others = role.slowdown.filter(|_| !role.is_only);
     let reroute = flaps.reroute_seconds.filter(|seconds| *seconds < TRANSPORT_SECONDS).zip(others);
     let (limit, stopping, slower) = match reroute {

@@ -9,6 +9,7 @@ use super::{Recovery, classes, parts};
 use crate::topology::Choices;
 use crate::topology::Design;
 use crate::topology::scale_up::{DomainPart, WithoutPart};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -208,10 +209,10 @@ fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
     if chance >= 1.0 {
         return count;
     }
-    let denominator = (-chance).ln_1p();
+    let denominator = (-chance).portable_ln_1p();
     let (mut at, mut found) = (0.0, 0);
     loop {
-        at += ((1.0 - uniform(choices)).ln() / denominator).floor() + 1.0;
+        at += ((1.0 - uniform(choices)).portable_ln() / denominator).floor() + 1.0;
         if at > count as f64 || found >= MOST_FAILED {
             return found;
         }

@@ -4,6 +4,7 @@
 //! content of the chart.
 
 use railwright_spec::human::markup;
+use railwright_spec::portable::Portable as _;
 use std::fmt::Write as _;
 
 /// Size of a chart and the margins around its area.
@@ -69,7 +70,7 @@ pub(crate) fn ticks(most: f64, count: usize) -> Vec<f64> {
         return vec![0.0, 1.0];
     }
     let raw = most / count.max(1) as f64;
-    let power = 10_f64.powf(raw.log10().floor());
+    let power = 10_f64.portable_powf(raw.portable_log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|m| m * power)

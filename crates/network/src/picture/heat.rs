@@ -7,6 +7,7 @@
 use super::letters::{HIGH, Sheet, wide};
 use super::open;
 use railwright_spec::human::markup;
+use railwright_spec::portable::Portable as _;
 use std::fmt::Write as _;
 
 /// A square of cells.
@@ -117,7 +118,7 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
 
 /// The power of ten that bytes reach; less than a byte, as an average may be, counts as one.
 fn decade(bytes: f64) -> Option<i32> {
-    (bytes > 0.0).then(|| (bytes.log10().floor() as i32).max(0))
+    (bytes > 0.0).then(|| (bytes.portable_log10().floor() as i32).max(0))
 }
 
 /// An image in pixels, three bytes each from the upper left.
@@ -149,7 +150,7 @@ pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
     for i in 0..chart.side {
         for j in 0..chart.side {
             let bytes = (chart.bytes)(first + i, first + j);
-            logs.push((bytes > 0.0).then(|| bytes.max(1.0).log10()));
+            logs.push((bytes > 0.0).then(|| bytes.max(1.0).portable_log10()));
         }
     }
     let known = || logs.iter().flatten().copied();

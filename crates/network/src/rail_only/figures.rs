@@ -7,6 +7,7 @@ use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
 use super::{Parameters, cost, schemes};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 /// All figures.
@@ -194,7 +195,7 @@ fn heat_maps() -> Vec<Figure> {
             let t = traffic(&p);
             let domain = p.domain as u32;
             // The power of two next to the optimum divides the domain.
-            let group = 2_u32.pow((t.model_parallel.partners + 1.0).log2().round() as u32);
+            let group = 2_u32.pow((t.model_parallel.partners + 1.0).portable_log2().round() as u32);
             let bytes = move |from: u32, to: u32| {
                 let same_domain = from / domain == to / domain;
                 match (from == to, same_domain) {

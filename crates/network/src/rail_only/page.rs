@@ -6,6 +6,7 @@ use super::figures::{Figure, figures};
 use super::report::RailOnlyReport;
 use super::targets::{Kind, Status, Target};
 use railwright_spec::human::markup;
+use railwright_spec::portable::Portable as _;
 use std::fmt::Write as _;
 
 /// A section: its heading, a sentence, and the prefixes of the names of its claims and figures.
@@ -195,7 +196,8 @@ fn table_2(out: &mut String, report: &RailOnlyReport) {
 
 /// Four digits, of any size.
 pub fn digits(value: f64) -> String {
-    let decimals = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 6) };
+    let decimals =
+        if value == 0.0 { 0 } else { (3 - value.abs().portable_log10().floor() as i32).clamp(0, 6) };
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -7,6 +7,7 @@
 //! in each of `D` domains.
 
 use super::{Algorithm, Exchange, Numbering, Place, rings};
+use railwright_spec::portable::Portable as _;
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
@@ -233,7 +234,7 @@ fn from_root(members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32
 
 /// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 / places)^copies) / copies`.
 fn once(copies: f64, places: f64) -> f64 {
-    places * (1.0 - (1.0 - 1.0 / places).powf(copies)) / copies
+    places * (1.0 - (1.0 - 1.0 / places).portable_powf(copies)) / copies
 }
 
 /// Bytes to each other member inside, and to each member of the same position in another domain.
@@ -265,8 +266,11 @@ fn unevenly(
     let is_limited = most_domains > 0 && most < n / least;
     for (index, piece) in pieces.iter().enumerate() {
         let part = piece.len() as f64 / n;
-        let reached =
-            if is_limited { once(copies, most) * part } else { (1.0 - (1.0 - part).powf(copies)) / copies };
+        let reached = if is_limited {
+            once(copies, most) * part
+        } else {
+            (1.0 - (1.0 - part).portable_powf(copies)) / copies
+        };
         direct(piece, bytes * once(copies, n) / piece.len() as f64, flow);
         let each = bytes * reached / piece.len() as f64;
         for from in

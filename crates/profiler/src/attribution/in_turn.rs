@@ -6,6 +6,7 @@
 use super::jitter::Beyond;
 use super::verdict::{Kind, Named};
 use crate::Job;
+use railwright_spec::portable::Portable as _;
 use std::collections::BTreeSet;
 
 /// Minimum ratio of the smallest to the largest cost of ranks that delay each other in turn.
@@ -114,7 +115,7 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
 
 /// Probability of at least `count` events of a Poisson distribution with this mean.
 fn at_least(count: usize, mean: f64) -> f64 {
-    let (mut term, mut below) = ((-mean).exp(), 0.0);
+    let (mut term, mut below) = ((-mean).portable_exp(), 0.0);
     for at in 0..count {
         below += term;
         term *= mean / (at + 1) as f64;

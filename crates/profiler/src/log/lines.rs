@@ -7,6 +7,7 @@ use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
 use super::numbers::{after, count_after, leading, median};
 use super::trainer::{self, Trainer};
+use railwright_spec::portable::Portable as _;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -242,7 +243,7 @@ impl TrainingLog {
     /// the last digit.
     pub fn rounding(&self) -> f64 {
         let timed = self.reports.iter().filter(|report| report.seconds.is_finite());
-        let half_of_third = |seconds: f64| 0.5 * 10_f64.powf(seconds.log10().floor() - 2.0);
+        let half_of_third = |seconds: f64| 0.5 * 10_f64.portable_powf(seconds.portable_log10().floor() - 2.0);
         let each: Vec<f64> = match (self.times_from, self.framework) {
             (TimesFrom::ProgressBar, _) => timed.map(|report| 0.5 / report.weight.max(1) as f64).collect(),
             (TimesFrom::Reports, Some(Framework::Nanotron | Framework::Nemo)) => {

@@ -9,6 +9,7 @@ use super::verdict::time;
 use super::{PassBox, PipelinePage, Row};
 use crate::passes::PassKind;
 use railwright_spec::human::markup;
+use railwright_spec::portable::Portable as _;
 use std::fmt::Write;
 
 /// Drawing options.
@@ -349,7 +350,7 @@ impl Canvas {
 
 /// Next number of the form 1, 2 or 5 times a power of ten.
 fn nice(value: f64) -> f64 {
-    let power = 10_f64.powf(value.max(1.0).log10().floor());
+    let power = 10_f64.portable_powf(value.max(1.0).portable_log10().floor());
     let factor = value / power;
     power
         * if factor <= 1.0 {

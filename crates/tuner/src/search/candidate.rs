@@ -11,6 +11,7 @@ use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
 use railwright_calculator::intervals::differences;
 use railwright_calculator::memory::{MemoryInput, Peak, SoftwareCatalogue, peak, retry_slowdown};
 use railwright_spec::plan::Plan;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
 use serde::Serialize;
@@ -122,7 +123,7 @@ pub fn sort(candidates: &mut [Candidate], objective: Objective) {
 /// Error of the ratio of two layouts' times, of one model on one machine, as a share: most of the error is common to both and cancels. Two
 /// of three pairs of measured layouts of the software generation are within it ([`railwright_calculator::intervals::differences`]).
 pub fn difference_band(software: &str) -> f64 {
-    differences::difference_band(software).exp_m1()
+    differences::difference_band(software).portable_exp_m1()
 }
 
 /// Marks the candidates that tie with the best one: in time, within the error between layouts; in memory, within one standard deviation of
@@ -139,7 +140,7 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
             Objective::Time | Objective::Dollars => own <= score * (1.0 + band),
             Objective::Devices => own == score,
             // Headroom ties depend on the error of the need, not on the device.
-            Objective::Headroom => own - score <= need * sigma.exp_m1(),
+            Objective::Headroom => own - score <= need * sigma.portable_exp_m1(),
         };
     }
     if objective == Objective::Headroom {

@@ -10,6 +10,7 @@ use super::strategy::Strategy;
 use crate::simplicity::{Complexity, Oddities};
 use railwright_calculator::intervals::differences;
 use railwright_spec::plan::Plan;
+use railwright_spec::portable::Portable as _;
 use serde::Serialize;
 use std::cmp::Ordering;
 
@@ -145,14 +146,15 @@ impl Tie {
     /// Number of steps of noise above the fastest.
     fn rounded(&self, time: f64) -> u32 {
         // Rounding must not move the fastest below its own step.
-        let steps = (time / self.fastest).ln().max(0.0) / differences::NOISE.ln_1p() + 1e-9;
+        let steps = (time / self.fastest).portable_ln().max(0.0) / differences::NOISE.portable_ln_1p() + 1e-9;
         // At most a few: the band is narrower than the whole time.
         steps.min(f64::from(u32::MAX)) as u32
     }
 
     /// Upper end of a step of noise.
     fn end_of(&self, rounded: u32) -> f64 {
-        (self.fastest * (differences::NOISE.ln_1p() * (f64::from(rounded) + 1.0)).exp()).min(self.limit())
+        (self.fastest * (differences::NOISE.portable_ln_1p() * (f64::from(rounded) + 1.0)).portable_exp())
+            .min(self.limit())
     }
 }
 

@@ -6,6 +6,7 @@ use crate::costing::Costing;
 use crate::estimate::CommunicationRow;
 use railwright_spec::calibration::{Calibration, CollectiveKind, Evidence, Operators, Regime};
 use railwright_spec::human;
+use railwright_spec::portable::Portable as _;
 
 /// `calibration `h100.toml`: products.bf16, 648 measurements in rank0.json within a run +/- 0.4%`
 fn sentence(calibration: &Calibration, figure: &str, regime: Regime, evidence: &Evidence) -> String {
@@ -94,7 +95,7 @@ pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Optio
         let figure = format!("{operation} x{ranks}");
         return Some(sentence(calibration, &figure, law.regime, &law.evidence));
     }
-    let doublings = |n: u64| (n as f64 / ranks as f64).log2().abs();
+    let doublings = |n: u64| (n as f64 / ranks as f64).portable_log2().abs();
     let near = calibration
         .collectives
         .iter()

@@ -12,6 +12,7 @@ use crate::update;
 use crate::work::{Dimension, Work};
 use railwright_spec::calibration::Operators;
 use railwright_spec::human;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 fn of(estimate: &Estimate, id: &str) -> f64 {
@@ -325,7 +326,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         "B/s",
         "memory bandwidth reached by element-wise kernels, by a measured model",
     ));
-    let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).log2();
+    let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).portable_log2();
     let total = evaluation.time.total.get();
     let jitter = of(estimate, "jitter");
     vec![

@@ -7,6 +7,7 @@
 use super::super::report::Validation;
 use super::{FEWEST_LAYOUTS, Sweep, layouts};
 use crate::intervals::differences::Difference;
+use railwright_spec::portable::Portable as _;
 use std::collections::BTreeMap;
 
 /// Maximum predicted slowdown of the alternatives that a search shows with its best layout.
@@ -26,7 +27,7 @@ pub fn differences(validation: &Validation) -> Vec<Difference> {
         let near: Vec<(f64, &str)> = all
             .iter()
             .filter(|l| l.predicted <= fastest * (1.0 + NEAR))
-            .filter_map(|l| Some(((l.predicted / l.measured?).ln(), l.software.as_str())))
+            .filter_map(|l| Some(((l.predicted / l.measured?).portable_ln(), l.software.as_str())))
             .collect();
         if near.len() < FEWEST_LAYOUTS {
             continue;

@@ -3,16 +3,19 @@
 //! Responsible for: counting in n log n, because a table may contain every layout of a search. Excludes pairs whose measured times differ
 //! by less than the measurement noise.
 
+use railwright_spec::portable::Portable as _;
+
 /// Counts pairs of (predicted, measured) times whose measured times differ by more than a share, and those of them predicted in the same
 /// order. All times are positive and in order of predicted time. Of two equal predictions the later one counts as the faster.
 pub(super) fn ordered(times: &[(f64, f64)], share: f64) -> (usize, usize) {
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by(|&a, &b| times[a].1.total_cmp(&times[b].1).then(a.cmp(&b)));
-    let least = share.ln_1p();
+    let least = share.portable_ln_1p();
     let (mut faster, mut taken) = (Counts::new(times.len()), 0);
     let (mut pairs, mut right) = (0, 0);
     for &slow in &order {
-        while let Some(&fast) = order.get(taken).filter(|&&fast| (times[slow].1 / times[fast].1).ln() > least)
+        while let Some(&fast) =
+            order.get(taken).filter(|&&fast| (times[slow].1 / times[fast].1).portable_ln() > least)
         {
             faster.add(fast);
             taken += 1;

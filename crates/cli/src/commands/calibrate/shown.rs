@@ -4,6 +4,7 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_spec::calibration::{Calibration, Evidence, Regime};
 use railwright_spec::human;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Bytes;
 use railwright_spec::software::{PARTS, Part};
 use serde::Serialize;
@@ -145,8 +146,8 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
                 format!(
                     "{} x {factor:.2} ({:.2} to {:.2})",
                     part.title(),
-                    factor * (-spread).exp(),
-                    factor * spread.exp()
+                    factor * (-spread).portable_exp(),
+                    factor * spread.portable_exp()
                 )
             });
             parts.collect::<Vec<_>>().join(", ")

@@ -5,6 +5,7 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
 use railwright_answers::SizeAnswer;
 use railwright_spec::human;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::size::{Row, Stop};
 use std::fmt::Write as _;
@@ -346,7 +347,7 @@ fn round(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
-    let scale = 10f64.powf(2.0 - x.abs().log10().floor());
+    let scale = 10f64.portable_powf(2.0 - x.abs().portable_log10().floor());
     (x * scale).round() / scale
 }
 

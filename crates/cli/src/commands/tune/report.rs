@@ -9,6 +9,7 @@ use railwright_calculator::memory::{Fit, chance};
 use railwright_launch::{Change, Format, Refused, RemarkKind};
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
+use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Bytes;
@@ -378,11 +379,11 @@ impl Tuned {
                     },
                     level.factor,
                     if level.layouts == 1 { "an assumed" } else { "a" },
-                    level.departure.exp_m1() * 100.0
+                    level.departure.portable_exp_m1() * 100.0
                 )
                 .as_str(),
             );
-            if level.departure.exp_m1() > DOUBTFUL_DEPARTURE {
+            if level.departure.portable_exp_m1() > DOUBTFUL_DEPARTURE {
                 let text = "layouts of one job seldom differ that much from their predictions: check that each log ran \
                             the layout that it is mapped to (`--measured FILE=LOG`)";
                 document.paragraph(Cell::new(text, Tone::Doubtful));

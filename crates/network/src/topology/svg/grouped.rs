@@ -6,6 +6,7 @@ use super::super::graph::Layer;
 use super::super::torus::Torus;
 use super::{Canvas, LEFT, RIGHT, WIDTH, shown};
 use railwright_spec::human;
+use railwright_spec::portable::Portable as _;
 use std::f64::consts::TAU;
 
 /// `count` groups on a circle (or `noun`, if they have another name), all joined or all separate.
@@ -15,7 +16,7 @@ pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String]
     let layer = if noun == "router" { Layer::Local } else { Layer::Global };
     let at = |place: usize| {
         let angle = TAU * place as f64 / list.len() as f64 - TAU / 4.0;
-        (x + radius * angle.cos(), y + radius * angle.sin())
+        (x + radius * angle.portable_cos(), y + radius * angle.portable_sin())
     };
     let remarks: Vec<&str> = remarks.iter().map(String::as_str).collect();
     canvas.row(&human::several(count, noun), &[], 100.0);
