@@ -8,7 +8,8 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, words};
 use railwright_profiler::collectives::{
-    CollectiveRow, CommunicationReport, GroupCommunication, RankCommunication, joined_communication_report,
+    CollectiveRow, CommunicationReport, GroupCommunication, InSteps, RankCommunication,
+    joined_communication_report,
 };
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -138,7 +139,7 @@ impl Answer for Communication {
             )
             .into(),
         ]);
-        groups(&mut document, groups_in_steps, f64::from(report.in_steps.steps));
+        groups(&mut document, &report.in_steps);
         ranks(&mut document, report);
         clocks(&mut document, report);
         if self.listed > 0 && !self.collectives.is_empty() {
@@ -200,13 +201,17 @@ fn amount(bytes: Option<u64>) -> Cell {
     })
 }
 
-fn groups(document: &mut Document, groups: &[GroupCommunication], steps: f64) {
+fn groups(document: &mut Document, of: &InSteps) {
+    let (groups, steps) = (&of.groups, f64::from(of.steps));
     if groups.is_empty() {
         return;
     }
     document.heading_with(
         "By group and operation",
-        "per step, mean over ranks; concurrent operations count in each; bandwidth of the transfer alone",
+        format!(
+            "{}, mean over ranks; concurrent operations count in each; bandwidth of the transfer alone",
+            of.scope()
+        ),
     );
     let time = |sum: f64| time(sum / steps);
     // Slow links are the main use of this report, if they can be determined.
@@ -268,9 +273,13 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
     let remark = if ranks.len() > RANKS {
         ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.waiting_once), rank.rank));
         ranks.truncate(RANKS);
-        format!("per step; the {RANKS} ranks with the longest waits, of {}", report.ranks.len())
+        format!(
+            "{}; the {RANKS} ranks with the longest waits, of {}",
+            report.in_steps.scope(),
+            report.ranks.len()
+        )
     } else {
-        "times per step; concurrent operations count once".to_owned()
+        format!("{}; concurrent operations count once", report.in_steps.scope())
     };
     document.heading_with("By rank", remark);
     let columns = vec![
