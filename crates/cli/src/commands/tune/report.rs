@@ -467,7 +467,7 @@ impl Tuned {
                 "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
                  --measured variants/FILE=LOG ...`"
             ),
-            _ => return,
+            _ => "next: `railwright estimate` with the settings of layout 1 shows its report".to_owned(),
         };
         document.paragraph(text.as_str());
     }
