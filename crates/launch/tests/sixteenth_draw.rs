@@ -276,9 +276,11 @@ fn unknown_arguments_of_a_log_are_listed_with_their_values() {
         ("fake_off", "False"),
         ("dino_local_img_size", "96"),
     ];
-    let lines: String = arguments.iter().map(|(name, value)| format!("  {name} ....... {value}\n")).collect();
+    let lines: Vec<String> =
+        arguments.iter().map(|(name, value)| format!("  {name} ....... {value}\n")).collect();
     let text = format!(
-        "------------------------ arguments ------------------------\n{lines}-------------------- end of arguments ---------------------\n"
+        "------------------------ arguments ------------------------\n{}-------------------- end of arguments ---------------------\n",
+        lines.concat()
     );
     let read = folder::read(&text, "a.log", &[]);
     let of = |part: &str| has(&read, RemarkKind::Unknown, part);
