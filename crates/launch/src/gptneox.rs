@@ -179,8 +179,8 @@ impl Reader for NeoxReader {
         // `[[["flash"], "all"]]`: full attention in all layers, by kernels of one kind or another.
         let is_full = |entry: &Entry| {
             let shown = entry.data.shown();
-            let words = shown.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
-            words.into_iter().all(|word| matches!(word, "flash" | "global" | "all"))
+            let mut words = shown.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+            words.all(|word| matches!(word, "flash" | "global" | "all"))
         };
         fields.document.entries.retain(|entry| !(entry.path == "attention_config" && is_full(entry)));
         fields.copy(KNOWN);

@@ -77,6 +77,7 @@ pub(crate) fn read_started(
     let mut merged = merged(&document, (&module, &framework), (text, file), &variables, context)
         .map_err(|problem| vec![problem])?;
     override_with(arguments, &mut merged);
+    merged.world = ranks(arguments, &variables, merged.command);
     match framework.as_str() {
         "megatron" | "megatron_bridge" => megatron(&merged, &framework, file),
         "torchtitan" | "maxtext" => other(&merged, &framework, text, file),
@@ -117,6 +118,23 @@ fn override_with(arguments: &[Word], merged: &mut Merged) {
     }
 }
 
+/// Ranks of `primus-cli slurm srun -N 4 -- train ...`: nodes of 8 GPUs, unless `GPUS_PER_NODE` is set (`primus-cli-direct.sh`).
+fn ranks(arguments: &[Word], variables: &BTreeMap<String, String>, command: usize) -> World {
+    let options: Vec<&Word> = arguments.iter().take_while(|word| word.text != "train").collect();
+    let nodes = options.windows(2).find_map(|pair| {
+        let is_nodes = matches!(pair[0].text.as_str(), "-N" | "--nodes") && pair[1].unknown.is_empty();
+        pair[1].text.parse::<u64>().ok().filter(|&n| n > 0 && is_nodes)
+    });
+    let Some(nodes) = nodes else { return World::default() };
+    let per_node = match variables.get("GPUS_PER_NODE").map(|value| value.parse::<u64>()) {
+        None => 8,
+        Some(Ok(own)) => own,
+        Some(Err(_)) => return World::default(),
+    };
+    let source = format!("-N {nodes} x {per_node} GPUs of a node");
+    World { ranks: nodes.checked_mul(per_node), per_node: Some(per_node), source, line: Some(command) }
+}
+
 /// A module's settings: those of the files that it builds on, under its own.
 struct Merged {
     /// Lines of this file itself.
@@ -128,6 +146,8 @@ struct Merged {
     remarks: Vec<(RemarkKind, String, Option<usize>, String)>,
     /// The first line of the command's arguments, behind those of all files.
     command: usize,
+    /// Ranks of the job that the command starts.
+    world: World,
 }
 
 /// Settings of pipelines without bubbles.
@@ -168,7 +188,14 @@ fn merged(
         settings.put(Entry { path: path.to_owned(), name: path.to_owned(), ..entry });
     }
     let own = text.lines().count();
-    Ok(Merged { own, settings, model: named.remove("model"), remarks, command: usize::MAX })
+    Ok(Merged {
+        own,
+        settings,
+        model: named.remove("model"),
+        remarks,
+        command: usize::MAX,
+        world: World::default(),
+    })
 }
 
 impl Merged {
@@ -287,10 +314,10 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
         draft.set("plan.lora_rank", &rank, &source, line);
     }
     let none = BTreeSet::new();
-    transfer(Format::Primus, file, &arguments, &World::default(), &mut draft, is_whole.then_some(&none));
+    transfer(Format::Primus, file, &arguments, &merged.world, &mut draft, is_whole.then_some(&none));
     if is_whole {
         let is_stated = |line| merged.is_of_user(line) || merged.settings.is_of_model(line);
-        partial::audit_lines(&arguments, &World::default(), &mut draft, &is_stated);
+        partial::audit_lines(&arguments, &merged.world, &mut draft, &is_stated);
     }
     if let Some(kind) = merged.own_kind() {
         leave_model_open(kind, &mut draft);

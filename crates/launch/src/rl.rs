@@ -241,7 +241,7 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
             || is_number_of_devices(&entry.path)
             || (sections.iter().any(|section| entry.path.starts_with(section))
                 && (effects::named(&entry.path) || !harmless.iter().any(|part| entry.path.contains(part)))
-                && !matches!(entry.data, Data::Null | Data::Flag(false)))
+                && !effects::is_off(&entry.data))
     });
     fields.rest(known);
 }

@@ -182,6 +182,8 @@ fn variables_of_a_configuration_have_the_values_of_the_script() {
     let read = read_in(text, "run.sh", files);
     folder::check(&read, &[("model.layers", "48"), ("plan.micro_batch", "4")]);
     assert!(!has(&read, RemarkKind::Assumed, "PRIMUS_MODEL"), "{:?}", read.remarks);
+    let nodes = text.replace("direct", "slurm srun -N 4");
+    folder::check(&read_in(&nodes, "run.sh", files), &[("cluster.devices", "32")]);
     let unknown = text.replace("MBS=4 primus", "export MBS=$1\nprimus");
     folder::check(&read_in(&unknown, "run.sh", files), &[("plan.micro_batch", "open")]);
 }
@@ -274,9 +276,11 @@ fn unknown_arguments_of_a_log_are_listed_with_their_values() {
         ("fake_off", "False"),
         ("dino_local_img_size", "96"),
     ];
-    let lines: String = arguments.iter().map(|(name, value)| format!("  {name} ....... {value}\n")).collect();
+    let lines: Vec<String> =
+        arguments.iter().map(|(name, value)| format!("  {name} ....... {value}\n")).collect();
     let text = format!(
-        "------------------------ arguments ------------------------\n{lines}-------------------- end of arguments ---------------------\n"
+        "------------------------ arguments ------------------------\n{}-------------------- end of arguments ---------------------\n",
+        lines.concat()
     );
     let read = folder::read(&text, "a.log", &[]);
     let of = |part: &str| has(&read, RemarkKind::Unknown, part);
@@ -321,7 +325,7 @@ fn overrides_of_a_configuration_of_reinforcement_learning_are_read() {
 /// Megatron-Bridge's performance scripts set the sizes of a recipe by flags, here in a text for each rank.
 #[test]
 fn a_performance_script_is_a_recipe_with_sizes() {
-    let text = "worker=$(cat <<- EOM\n  nice -10 \\\n  python scripts/performance/setup.py \\\n    --gpu gb300 \\\n    --model_name gpt_oss \\\n    \
+    let text = "worker=$(cat <<- EOM\n  numactl --membind=1 nsys profile --sample none \\\n  python scripts/performance/setup.py \\\n    --gpu gb300 \\\n    --model_name gpt_oss \\\n    \
         --model_size 120b \\\n    --num_gpus 64 \\\n    --gpus_per_node 4 \\\n    --compute_dtype bf16 \\\n    --global_batch_size 512 \\\n    \
         --micro_batch_size 4 \\\n    --tensor_model_parallel_size 1 \\\n    --pipeline_model_parallel_size 1 \\\n    \
         --expert_model_parallel_size 64 \\\n    --own_flag 3\nEOM\n)\necho \"$worker\" > w.sh\ntorchrun --nproc-per-node 4 --no-python bash w.sh\n";
@@ -336,7 +340,8 @@ fn a_performance_script_is_a_recipe_with_sizes() {
         ("plan.recompute", "open"),
     ];
     folder::check(&read, &expected);
-    assert!(has(&read, RemarkKind::Unknown, "--own_flag 3"), "{:?}", read.remarks);
+    let of = |part: &str| has(&read, RemarkKind::Unknown, part);
+    assert!(of("--own_flag 3") && !of("--sample"), "{:?}", read.remarks);
 }
 
 /// A recipe of a library that is not here.
@@ -402,13 +407,16 @@ fn a_stage_of_the_launcher_of_nemo_is_read() {
 #[test]
 fn the_path_of_a_configuration_may_be_set_elsewhere() {
     let files = &[
-        ("common.env", "CONFIG_PATH=$ROOT/configs/grpo.yaml\n"),
+        (
+            "common.env",
+            "NAME=$(basename $0 .sh)\nCONFIG_PATH=$(echo ./suites/$NAME.yaml | sed 's#suites#configs#')\n",
+        ),
         ("configs/grpo.yaml", GRPO),
         ("base.yaml", "logger: {log_dir: x}\n"),
     ];
     let text = "#!/bin/bash\nsource ./common.env\nuv run examples/run_grpo.py --config $CONFIG_PATH policy.train_global_batch_size=8 $@\n";
     folder::check(
-        &folder::read(text, "run.sh", files),
+        &folder::read(text, "grpo.sh", files),
         &[("plan.global_batch", "8"), ("plan.micro_batch", "4")],
     );
 }

@@ -193,7 +193,6 @@ const OTHER_PROGRAMS: &[&str] = &[
     "inference_",
     "one_logger_",
     "iter_per_epoch",
-    "clone_scatter_output_in_embedding",
     "dist_ckpt_format",
     "encoder_num_layers",
 ];

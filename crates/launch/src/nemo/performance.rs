@@ -110,7 +110,9 @@ pub(super) fn read(script: &Script, text: &str) -> Option<Started> {
         unread: None,
     };
     let (mut name, mut gpus, mut per_node) = ([None, None, None], None, None);
-    let mut words = command.words.iter().peekable();
+    // Those before the program are options of its launcher.
+    let program = command.words.iter().position(|word| crate::megatron::is_program(&word.text)).unwrap_or(0);
+    let mut words = command.words.iter().skip(program).peekable();
     while let Some(word) = words.next() {
         let Some(flag) = word.text.strip_prefix("--") else {
             if let Some((path, value)) = word.text.split_once('=').filter(|(path, _)| path.contains('.')) {

@@ -87,7 +87,8 @@ impl Variables {
         line: usize,
     ) -> Result<(Option<Vec<Piece>>, &'a str), Why> {
         if name == "0" {
-            return Ok((Some(vec![closed(&self.script.clone(), line)]), operation));
+            let program = self.program.clone().unwrap_or_else(|| self.script.clone());
+            return Ok((Some(vec![closed(&program, line)]), operation));
         }
         if let Ok(index) = name.parse::<usize>() {
             let argument =

@@ -229,6 +229,8 @@ impl Walker<'_> {
                 }
                 let base = self.script.sources.add(&path, &text);
                 let script = std::mem::replace(&mut self.variables.script, path);
+                let program = self.variables.program.clone();
+                self.variables.program.get_or_insert_with(|| script.clone());
                 let outer = self.variables.arguments.clone();
                 if arguments.is_some() {
                     self.variables.arguments = arguments;
@@ -241,6 +243,7 @@ impl Walker<'_> {
                 }
                 self.variables.arguments = outer;
                 self.variables.script = script;
+                self.variables.program = program;
             }
             Err(why) => {
                 self.script.has_missing = true;
@@ -296,6 +299,7 @@ impl Walker<'_> {
         let before = std::mem::replace(&mut self.variables.values, exported);
         let functions = std::mem::take(&mut self.functions);
         let script = std::mem::replace(&mut self.variables.script, path.to_owned());
+        let program = self.variables.program.take();
         let outer = self.variables.arguments.replace(arguments);
         for (name, value) in (self.directives)(text) {
             self.variables.set_text(name, &value, 0);
@@ -306,6 +310,7 @@ impl Walker<'_> {
         self.ended = None;
         self.variables.arguments = outer;
         self.variables.script = script;
+        self.variables.program = program;
         self.functions = functions;
         self.variables.values = before;
     }

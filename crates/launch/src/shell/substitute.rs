@@ -1,7 +1,7 @@
 //! Commands inside words, `$(...)`: the few with an output that follows from the script alone.
 //!
-//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, `wc
-//! -w`, `bc`), numbers (`expr`, `seq`, sums of `python -c` and `awk`), and tests before them (`[ -z "$A" ] && echo b`). A word with any other
+//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, plain
+//! `sed`, `wc -w`, `bc`), numbers (`expr`, `seq`, sums of `python -c` and `awk`), and tests before them (`[ -z "$A" ] && echo b`). A word with any other
 //! command has no value.
 
 use super::expand::DEEPEST;
@@ -295,6 +295,17 @@ impl arithmetic::Names for Nameless {
     fn assign(&mut self, _: &str, _: Option<i64>) {}
 }
 
+/// `s#old#new#` of `sed` for a plain text: patterns have no value.
+fn replaced(expression: &str, text: &str) -> Option<String> {
+    let rest = expression.strip_prefix('s')?;
+    let delimiter = rest.chars().next().filter(|c| c.is_ascii_punctuation())?;
+    let parts: Vec<&str> = rest.split(delimiter).collect();
+    let ["", old, new, flags @ ("" | "g")] = parts.as_slice() else { return None };
+    let is_plain = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || "_-/ :,=".contains(c));
+    (!old.is_empty() && is_plain(old) && is_plain(new))
+        .then(|| if *flags == "g" { text.replace(old, new) } else { text.replacen(old, new, 1) })
+}
+
 /// A command that reads another's output.
 fn filtered(words: &[String], text: &str) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -302,6 +313,7 @@ fn filtered(words: &[String], text: &str) -> Option<String> {
         ["bc"] | ["bc", "-l"] => {
             arithmetic::evaluate(text.trim(), &mut Nameless).map(|value| value.to_string())
         }
+        ["sed", expression] => replaced(expression, text),
         ["xargs"] => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         ["wc", "-w"] => Some(text.split_whitespace().count().to_string()),
         ["tr", "-d", set] if set.chars().count() == 1 => pattern::replace(text, set, "", true),

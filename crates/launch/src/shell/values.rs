@@ -49,6 +49,8 @@ pub(super) struct Variables {
     pub(super) arguments: Option<Vec<Vec<Piece>>>,
     /// The path of the script.
     pub(super) script: String,
+    /// The path of the script that runs, if that is one which it sources: `$0`.
+    pub(super) program: Option<String>,
     pub(super) room: usize,
     /// Names that are used but unset.
     pub(super) missed: BTreeSet<String>,
@@ -63,6 +65,7 @@ impl Variables {
             exported: BTreeSet::new(),
             arguments: None,
             script: script.to_owned(),
+            program: None,
             room: MOST_TEXT,
             missed: BTreeSet::new(),
             needs_arguments: false,
