@@ -21,7 +21,7 @@ pub mod state;
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric};
 use above::Above;
-pub(crate) use domain::place as domain_of;
+pub(crate) use domain::lost as lost_in_domains;
 use lost::{Lost, narrow};
 use railwright_spec::choice;
 use serde::Serialize;

@@ -6,6 +6,7 @@
 use super::Class;
 use crate::topology::Design;
 use crate::topology::scale_up::{DomainPart, ScaleUp, WithoutPart};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Classes of the parts of domains.
 pub(super) fn classes(design: &Design) -> Vec<Class> {
@@ -31,11 +32,34 @@ fn class(design: &Design, parts: &ScaleUp, part: DomainPart) -> Class {
     }
 }
 
-/// Domain of a numbered part, and the device if it is a link.
-pub(crate) fn place(design: &Design, parts: &ScaleUp, part: DomainPart, number: u64) -> (u64, Option<u64>) {
-    let size = design.domain.size;
-    let domain = number / parts.count(part, size);
-    (domain, (part == DomainPart::Link).then_some(number / parts.links))
+/// Shares of scale-up bandwidth that failed parts take, by domain: from all of its devices (`None`), and from one of them on top. A chip
+/// that fails alone and with its tray counts once. In two racks the shares of both add up, as for traffic between them.
+pub(crate) fn lost(
+    design: &Design,
+    parts: &ScaleUp,
+    failed: impl Iterator<Item = (DomainPart, u64)>,
+) -> BTreeMap<(u64, Option<u64>), f64> {
+    let (mut chips, mut links) = (BTreeSet::new(), BTreeSet::new());
+    for (part, number) in failed {
+        match part {
+            DomainPart::Link => {
+                links.insert(number);
+            }
+            DomainPart::Switch => {
+                chips.insert(number);
+            }
+            DomainPart::Tray => chips.extend(number * parts.per_tray..(number + 1) * parts.per_tray),
+        }
+    }
+    let mut lost: BTreeMap<(u64, Option<u64>), f64> = BTreeMap::new();
+    for chip in chips {
+        *lost.entry((chip / parts.switches, None)).or_default() += parts.lost(DomainPart::Switch);
+    }
+    for device in links.into_iter().map(|link| link / parts.links) {
+        let place = (device / design.domain.size, Some(device));
+        *lost.entry(place).or_default() += parts.lost(DomainPart::Link);
+    }
+    lost
 }
 
 #[cfg(test)]
@@ -123,6 +147,21 @@ mod tests {
         assert_eq!(of(WithoutPart::Drain, 8, "domain switch").response, Response::GoWithout);
     }
 
+    /// A link at half speed halves the scale-up bandwidth of its GPU, over which packets are spread evenly.
+    #[test]
+    fn slow_links_of_a_domain_slow_its_exposed_time() {
+        let mut rates = Rates::catalogue().expect("well formed");
+        let table =
+            "part,fit,repair_hours,slow_per_month,slow_hours,slow_kept\ndomain-link,0,0,0.001,24,0.5\n";
+        rates.overlay(table, "own.csv").expect("valid");
+        let design = racks(WithoutPart::Drain, 0);
+        let all =
+            expectation(&design, &rates, &JOB, &|kept| slowdown(kept, JOB.exposed_share)).expect("known");
+        assert_eq!(all.brief.len(), 1);
+        let slow = all.brief[0].slow.as_ref().expect("a rate");
+        assert_eq!((slow.kept, slow.slowdown), (0.5, Some(1.3)));
+    }
+
     #[test]
     fn states_have_parts_of_domains() {
         let part = |class, number| Part { class, number };
@@ -135,6 +174,9 @@ mod tests {
         assert_eq!(states.count("domain tray"), 144);
         let state = states.state(&[part("domain switch", 0), part("domain tray", 1)]);
         assert!((state.kept_domain - 15.0 / 18.0).abs() < 1e-12 && state.is_connected);
+        // A chip of a failed tray counts once, and a link on top.
+        let all = [part("domain switch", 2), part("domain tray", 1), part("domain link", 5)];
+        assert!((states.state(&all).kept_domain - 15.0 / 18.0).abs() < 1e-12);
         // Losses of different domains do not add up.
         let apart = states.state(&[part("domain switch", 0), part("domain switch", 18)]);
         assert!((apart.kept_domain - 17.0 / 18.0).abs() < 1e-12);

@@ -176,13 +176,16 @@ fn brief_loss(
     if rates == Brief::default() || class.count == 0 {
         return None;
     }
+    let is_domain = DomainPart::named(class.part).is_some();
     let role = Role {
         count: class.count,
         devices,
         is_only: class.cut_off > 0,
-        kept_alone: class.kept(Recovery::Alone),
+        kept_alone: if is_domain { 0.0 } else { class.kept(Recovery::Alone) },
         slowdown: loss.slowdown,
     };
+    let of_domain = |kept| super::slowdown(kept, job.exposed_domain_share);
+    let slowdown = if is_domain { &of_domain } else { slowdown };
     Some(BriefLoss {
         part: class.part,
         count: class.count,

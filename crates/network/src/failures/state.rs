@@ -227,20 +227,18 @@ impl<'a> States<'a> {
     fn within_domains(&self, failed: &[Part], state: &mut State) {
         let Some(parts) = &self.design.domain.parts else { return };
         let size = self.design.domain.size;
-        // Lost shares of a domain, and of each device on top.
-        let mut lost: BTreeMap<(u64, Option<u64>), f64> = BTreeMap::new();
-        for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
-            if let Some(kind) = DomainPart::named(part.class) {
-                let place = domain::place(self.design, parts, kind, part.number);
-                *lost.entry(place).or_default() += parts.lost(kind);
-            }
-        }
+        let there = failed.iter().filter(|part| part.number < self.count(part.class));
+        let there = there.filter_map(|part| Some((DomainPart::named(part.class)?, part.number)));
+        let lost = domain::lost(self.design, parts, there);
         for ((domain, device), share) in &lost {
             match (parts.without_part, device) {
                 (WithoutPart::Drain, None) => {
                     extend(&mut state.stranded, domain * size, (domain + 1) * size - 1);
                 }
-                (WithoutPart::Drain, Some(device)) => extend(&mut state.stranded, *device, *device),
+                (WithoutPart::Drain, Some(device)) if !lost.contains_key(&(*domain, None)) => {
+                    extend(&mut state.stranded, *device, *device);
+                }
+                (WithoutPart::Drain, Some(_)) => {}
                 (WithoutPart::RunOn, device) => {
                     let of_all = device.and_then(|_| lost.get(&(*domain, None))).copied().unwrap_or(0.0);
                     state.kept_domain = state.kept_domain.min((1.0 - share - of_all).max(0.0));

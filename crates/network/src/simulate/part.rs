@@ -3,9 +3,8 @@
 //! Responsible for: reading `leaf:3`, `nic:17` or `link:leaf-spine:5`, and the cables of a part. Does not
 //! find detours.
 
-use crate::failures;
-use crate::topology::scale_up::{DomainPart, WithoutPart};
-use crate::topology::{Design, Layer, LinkId, Node, NodeId, Topology};
+use crate::topology::scale_up::DomainPart;
+use crate::topology::{Layer, LinkId, Node, NodeId, Topology};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
@@ -99,26 +98,6 @@ impl Part {
             Self::Switch(tier, n) => format!("{}:{n}", tier_name(tier)),
             Self::Domain(part, n) => format!("{}:{n}", part.name().replace(' ', "-")),
         }
-    }
-
-    /// Devices that lose a share of their scale-up bandwidth with it, and the share. Fails if the domain does not run on without it.
-    pub(super) fn slowed(self, design: &Design) -> Result<(std::ops::Range<u32>, f64), Problem> {
-        let (Self::Domain(part, n), Some(parts)) = (self, &design.domain.parts) else {
-            return Ok((0..0, 0.0));
-        };
-        let (domain, device) = failures::domain_of(design, parts, part, u64::from(n));
-        if parts.without_part == WithoutPart::Drain {
-            let what =
-                device.map_or_else(|| format!("domain {domain} is"), |device| format!("rank {device} is"));
-            return Err(Problem::new(format!(
-                "without `{}` {what} out of service: the step cannot finish",
-                self.name()
-            ))
-            .hint("set design.domain_without_part = \"run-on\" for a step with less bandwidth"));
-        }
-        let size = design.domain.size as u32;
-        let first = device.map_or(domain as u32 * size, |device| device as u32);
-        Ok((first..first + if device.is_some() { 1 } else { size }, parts.lost(part)))
     }
 
     /// The cables lost with it, each as the lower of its two links. Fails for a number outside the network.

@@ -11,14 +11,15 @@
 use super::detour;
 use super::part::Part;
 use super::recovery::{Lost, Settled};
-use crate::failures::Recovery;
+use crate::failures::{Recovery, lost_in_domains};
 use crate::flow::listed::{DomainPorts, Routes};
 use crate::flow::{Flow, LinkPath, Wires};
+use crate::topology::scale_up::WithoutPart;
 use crate::topology::{Design, Detail, Layer, LinkId, Node, Route, Routing, Topology};
 use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// A topology with its broken parts.
 #[derive(Clone, Debug)]
@@ -57,17 +58,31 @@ fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem>
     Ok(broken)
 }
 
-/// Reduces the scale-up bandwidth of devices by the links, switches and trays that their domains lost.
+/// Reduces the scale-up bandwidth of devices by the links, switches and trays that their domains lost. Fails if these do not run on.
 fn slow_domains(topology: &mut Topology, failed: &[Part]) -> Result<(), Problem> {
-    let mut lost: BTreeMap<u32, f64> = BTreeMap::new();
-    for part in failed {
-        let (devices, share) = part.slowed(&topology.design)?;
-        devices.for_each(|device| *lost.entry(device).or_default() += share);
+    let Some(parts) = topology.design.domain.parts else { return Ok(()) };
+    let of_domains = failed.iter().filter_map(|part| match part {
+        Part::Domain(kind, number) => Some((*kind, u64::from(*number))),
+        _ => None,
+    });
+    let lost = lost_in_domains(&topology.design, &parts, of_domains);
+    if let (Some((domain, device)), WithoutPart::Drain) = (lost.keys().next(), parts.without_part) {
+        let what = device.map_or_else(|| format!("domain {domain}"), |device| format!("device {device}"));
+        let names: Vec<String> = failed.iter().map(|part| format!("`{}`", part.name())).collect();
+        return Err(Problem::new(format!(
+            "without {} {what} is out of service: the step cannot finish",
+            names.join(" and ")
+        ))
+        .hint("set design.domain_without_part = \"run-on\" for a step with less bandwidth"));
     }
-    for (device, share) in lost {
-        // All of its links: as good as a broken one.
-        let kept = (1.0 - share).max(1e-9);
-        for link in topology.domain_link(device).into_iter().flat_map(|link| [link, link.reverse()]) {
+    let size = topology.design.domain.size;
+    let of = |place: (u64, Option<u64>)| lost.get(&place).copied().unwrap_or(0.0);
+    let domains: BTreeSet<u64> = lost.keys().map(|(domain, _)| *domain).collect();
+    for device in domains.iter().flat_map(|domain| domain * size..(domain + 1) * size) {
+        // Without any link: as good as a broken one.
+        let domain = device / size;
+        let kept = (1.0 - of((domain, None)) - of((domain, Some(device)))).max(1e-9);
+        for link in topology.domain_link(device as u32).into_iter().flat_map(|link| [link, link.reverse()]) {
             topology.graph.slow(link, kept);
         }
     }
