@@ -109,7 +109,7 @@ fn flaps_cost_equally_everywhere() {
     let given =
         goodput(&["--cluster", "dgx-h100", "--gpus", "64", "--checkpoint-time", "60s", "--rates", RATES]);
     assert!((number(&asked, "/disruptions/lost") / number(&given, "/disruptions/lost") - 1.0).abs() < 1e-9);
-    let sized = json(&["size", "--run", &run, "--deadline", "1y", "--json"], 0);
+    let sized = json(&["size", "--run", &run, "--deadline", "900d", "--json"], 0);
     for row in sized["size"]["rows"].as_array().expect("rows") {
         let gpus = row["devices"].to_string();
         let same = goodput(&["--run", &run, "--gpus", &gpus]);
