@@ -221,13 +221,13 @@ fn loss(
     let factor = if class.stranded > 0 { None } else { kept(&class).map(|s| s.max(1.0)) };
     let restart = n * job.interruption_hours;
     let mut link_paths = vec![(Response::Wait, restart + n * repair)];
+    if class.touched < design.devices {
+        link_paths.push((Response::GoWithout, restart + class.touched as f64 * repair));
+    }
     // A spare takes the place of a device whose domain is in service without it.
     let spares = design.domain.parts.map_or(0, |parts| parts.spares);
     if DomainPart::named(class.part).is_some() && class.stranded > 0 && class.stranded <= spares {
         link_paths.push((Response::Swap, restart));
-    }
-    if class.touched < design.devices {
-        link_paths.push((Response::GoWithout, restart + class.touched as f64 * repair));
     }
     if let Some(s) = factor {
         let broken = if breaks { restart } else { 0.0 };

@@ -16,6 +16,10 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
+ * What a domain does without one of its parts.
+ */
+export type WithoutPart = 'drain' | 'run-on'
+/**
  * Kinds of networks.
  */
 export type Fabric =
@@ -231,7 +235,7 @@ export interface Design {
   side?: SideNetwork[]
 }
 /**
- * Scale-up domains, each modelled as one non-blocking switch.
+ * Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its parts.
  */
 export interface Domain {
   /**
@@ -246,6 +250,36 @@ export interface Domain {
    * Latency through a domain, one way. Unit: s.
    */
   latency: number
+  /**
+   * Its switches and links, if they are known.
+   */
+  parts?: ScaleUp | null
+}
+/**
+ * Switches and links of a domain.
+ */
+export interface ScaleUp {
+  /**
+   * Switch chips. In two racks, each device is linked to the chips of its own.
+   */
+  switches: number
+  /**
+   * Chips in a tray.
+   */
+  per_tray: number
+  /**
+   * Links of a device.
+   */
+  links: number
+  /**
+   * Chips that a device is linked to: all, or those of its rack.
+   */
+  reached: number
+  /**
+   * Devices that a job leaves idle.
+   */
+  spares: number
+  without_part: WithoutPart
 }
 /**
  * Equivalent folded Clos fabrics, and the devices of each.

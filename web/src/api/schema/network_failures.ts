@@ -20,6 +20,10 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
+ * What a domain does without one of its parts.
+ */
+export type WithoutPart = 'drain' | 'run-on'
+/**
  * Kinds of networks.
  */
 export type Fabric =
@@ -58,7 +62,7 @@ export type Purpose = 'storage' | 'in-band' | 'out-of-band'
 /**
  * Action of a job after a failure.
  */
-export type Response = 'run-on' | 'go-without' | 'wait'
+export type Response = 'run-on' | 'go-without' | 'swap' | 'wait'
 /**
  * Kind of sampling.
  */
@@ -96,6 +100,10 @@ export interface Job {
    * Share of the step that is exposed network time.
    */
   exposed_share: number
+  /**
+   * Share of the step that is exposed time in scale-up domains.
+   */
+  exposed_domain_share: number
   /**
    * Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
    */
@@ -185,7 +193,7 @@ export interface Design {
   side?: SideNetwork[]
 }
 /**
- * Scale-up domains, each modelled as one non-blocking switch.
+ * Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its parts.
  */
 export interface Domain {
   /**
@@ -200,6 +208,36 @@ export interface Domain {
    * Latency through a domain, one way. Unit: s.
    */
   latency: number
+  /**
+   * Its switches and links, if they are known.
+   */
+  parts?: ScaleUp | null
+}
+/**
+ * Switches and links of a domain.
+ */
+export interface ScaleUp {
+  /**
+   * Switch chips. In two racks, each device is linked to the chips of its own.
+   */
+  switches: number
+  /**
+   * Chips in a tray.
+   */
+  per_tray: number
+  /**
+   * Links of a device.
+   */
+  links: number
+  /**
+   * Chips that a device is linked to: all, or those of its rack.
+   */
+  reached: number
+  /**
+   * Devices that a job leaves idle.
+   */
+  spares: number
+  without_part: WithoutPart
 }
 /**
  * Equivalent folded Clos fabrics, and the devices of each.
@@ -568,6 +606,10 @@ export interface ClassLoss {
    */
   kept_spread: number
   /**
+   * Share of scale-up bandwidth that the most affected device keeps.
+   */
+  kept_domain: number
+  /**
    * Assumptions behind the values.
    */
   remark: string
@@ -838,6 +880,10 @@ export interface State {
    * Share that the most affected domain keeps over all of its NICs.
    */
   kept_spread: number
+  /**
+   * Share of scale-up bandwidth that the most affected device keeps, in domains that are in service.
+   */
+  kept_domain: number
 }
 /**
  * Devices from the first to the last, both included.
