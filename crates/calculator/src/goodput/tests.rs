@@ -178,6 +178,7 @@ fn question(devices: u64) -> Question {
         spares: None,
         slow: None,
         price: None,
+        disruptions: None,
     }
 }
 
