@@ -94,7 +94,7 @@ impl Measured<'_> {
             evidence.insert(0, launches);
             evidence.truncate(3);
         }
-        let mut alone = self.mending.stages.iter().filter(|stage| stage.members == [member]);
+        let mut alone = self.mending.stages.iter().filter(|stage| stage.members.contains(&member));
         if let Some((class, stage)) = alone.find_map(|stage| Some((stage.of_rank()?, stage))) {
             cause = class;
             evidence.insert(0, stage.evidence(count));

@@ -3,7 +3,9 @@
 //! Responsible for: the reason against a verdict if the named ranks are no exception, because most ranks are late as much as they are.
 //! Garbage collection pauses every rank in different steps, and a slow data set delays any of them. Does not find the cause.
 
+use super::cause::CauseClass;
 use super::jitter::Beyond;
+use super::nodes::nodes;
 use super::verdict::{Kind, Named};
 use crate::Job;
 use railwright_spec::portable::Portable as _;
@@ -44,9 +46,7 @@ pub(super) fn visited(
     let ranks = of_ranks(named)?;
     let of_named = job.members.iter().zip(evident).filter(|(member, _)| ranks.contains(&member.rank));
     let most = of_named.map(|(_, &evident)| evident).max()?;
-    // A rank without peers is named by its stage, and not by its excess.
-    let dearest = named.iter().map(|one| one.cost_s * 1e9 * count).fold(0.0, f64::max);
-    if (most as f64) < SIMILAR * dearest {
+    if is_of_stages(named, most, count) {
         return None;
     }
     let late = evident.iter().filter(|&&evident| evident as f64 >= COMPARABLE * most as f64).count();
@@ -61,27 +61,53 @@ pub(super) fn visited(
     })
 }
 
+/// Tests whether ranks cost far more than the largest excess of one of them: a rank without peers is named by its stage, and not by its
+/// excess. `most` is in nanoseconds of all `count` steps.
+fn is_of_stages(named: &[Named], most: i64, count: f64) -> bool {
+    let dearest = named.iter().map(|one| one.cost_s * 1e9 * count).fold(0.0, f64::max);
+    (most as f64) < SIMILAR * dearest
+}
+
+/// Tests whether most of the cost is due to hosts, or has an unknown cause: a busy device does not pause.
+fn may_pause(named: &[Named]) -> bool {
+    let is_busy = |one: &&Named| {
+        let busy = [
+            CauseClass::SlowChip.called(false),
+            CauseClass::SlowChip.called(true),
+            CauseClass::MoreWork.name(),
+        ];
+        busy.contains(&one.cause)
+    };
+    let cost = |named: &mut dyn Iterator<Item = &Named>| named.map(|one| one.cost_s).sum::<f64>();
+    cost(&mut named.iter().filter(is_busy)) <= (1.0 - SIMILAR) * cost(&mut named.iter())
+}
+
 /// Minimum number of ranks with pauses for which no rank is an exception.
 const PAUSED: usize = 4;
 
 /// Minimum number of steps in which pauses can be compared with chance.
 const STEPS: f64 = 3.0;
 
-/// Maximum probability that the most frequently paused rank of a job has its pauses by chance, if it is named.
+/// Maximum probability that the pauses of the most frequently paused rank of a job, or those of all ranks, are distributed by chance, if
+/// ranks are named.
 const BY_CHANCE: f64 = 0.01;
 
+/// Standard normal quantile of [`BY_CHANCE`].
+const QUANTILE: f64 = 2.326;
+
 /// Reason against naming ranks for pauses that many ranks have, none of them more often than chance gives. Applies to ranks whose excess is
-/// mostly pauses, in `steps` steps. A pause counts if it is at least a third of the longest one of the named ranks. Pauses of ranks of a
-/// single node are no such case, nor are those of a job in which one rank pauses more often than chance gives.
+/// mostly pauses of their hosts, in `steps` steps. A pause counts if it is at least a third of the longest one of the named ranks. Pauses
+/// of ranks of a single node are no such case, nor are those of a job in which one rank, or a few, pause more often than chance gives.
 pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) -> Option<String> {
-    let ranks = of_ranks(named).filter(|_| steps >= STEPS)?;
+    let ranks = of_ranks(named).filter(|_| steps >= STEPS && may_pause(named))?;
     let is_named: Vec<bool> = job.members.iter().map(|member| ranks.contains(&member.rank)).collect();
     let of_named = || beyond.iter().zip(&is_named).filter(|(_, is_named)| **is_named).map(|(one, _)| one);
     let longest = of_named().flat_map(|one| one.pauses.iter().copied()).max()?;
     let (pauses, evident) = of_named().fold((0, 0), |(pauses, evident), one| {
         (pauses + one.pauses.iter().sum::<i64>(), evident + one.evident)
     });
-    if (pauses as f64) < SIMILAR * evident as f64 {
+    let most = of_named().map(|one| one.evident).max()?;
+    if (pauses as f64) < SIMILAR * evident as f64 || is_of_stages(named, most, steps) {
         return None;
     }
     let counts: Vec<usize> = beyond
@@ -92,9 +118,10 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
     if late.len() < PAUSED {
         return None;
     }
-    let host = |member: usize| &job.members[member].trace.identity.host;
-    let has_one_node = late.iter().all(|&member| host(member) == host(late[0])) && host(late[0]).is_some();
-    let has_nodes = (0..counts.len()).any(|member| host(member) != host(late[0]));
+    let nodes = nodes(job);
+    let node = |member: usize| nodes.get(&job.members[member].rank);
+    let has_one_node = late.iter().all(|&member| node(member) == node(late[0])) && node(late[0]).is_some();
+    let has_nodes = (0..counts.len()).any(|member| node(member) != node(late[0]));
     if has_one_node && has_nodes {
         return None;
     }
@@ -103,7 +130,7 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
         let usual = (all - count) as f64 / (ranks - 1) as f64;
         at_least(count, usual) * ranks as f64 <= BY_CHANCE
     };
-    if counts.iter().any(|&count| is_exception(count)) {
+    if counts.iter().any(|&count| is_exception(count)) || are_uneven(&counts) {
         return None;
     }
     Some(format!(
@@ -113,8 +140,19 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
     ))
 }
 
+/// Tests whether ranks have more different counts than chance gives, if each event is equally likely on all of them: a few ranks then have
+/// most of the events, although each of them alone may be no exception among the others. The sum of squares relative to the mean follows a
+/// chi-squared distribution, whose quantile is that of Wilson and Hilferty.
+fn are_uneven(counts: &[usize]) -> bool {
+    let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+    let squares: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2)).sum();
+    let freedom = counts.len() as f64 - 1.0;
+    let spread = 2.0 / (9.0 * freedom);
+    freedom >= 1.0 && squares > mean * freedom * (1.0 - spread + QUANTILE * spread.sqrt()).powi(3)
+}
+
 /// Probability of at least `count` events of a Poisson distribution with this mean.
-fn at_least(count: usize, mean: f64) -> f64 {
+pub(super) fn at_least(count: usize, mean: f64) -> f64 {
     let (mut term, mut below) = ((-mean).portable_exp(), 0.0);
     for at in 0..count {
         below += term;
@@ -178,6 +216,44 @@ mod tests {
         let report = straggler_report(&mut Synthetic { stalls, ..plan }.job(), &JoinOptions::default());
         assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
         assert!(report.culprits.iter().any(|one| one.ranks == [5]), "{:?}", report.culprits);
+    }
+
+    /// The hosts of a quarter of the ranks pause before every step: too many for one rank to be an exception, and far too regular for
+    /// chance.
+    #[test]
+    fn pauses_of_the_same_ranks_in_every_step_are_theirs() {
+        let slow = 8..16_u32;
+        let stalls = slow
+            .clone()
+            .flat_map(|rank| {
+                (0..5).map(move |step| (rank, step, 10_000_000 + i64::from(rank * 7 % 5 + step) * 200_000))
+            })
+            .collect();
+        let plan = Synthetic { data: 16, steps: 5, stalls, ..Synthetic::default() };
+        let report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
+        let named: Vec<u32> = report.culprits.iter().flat_map(|one| one.ranks.clone()).collect();
+        assert_eq!(named, slow.collect::<Vec<_>>(), "{:?}", report.culprits);
+    }
+
+    /// Chips of a quarter of the ranks are slow: a busy device does not pause.
+    #[test]
+    fn slow_chips_are_no_pauses() {
+        let slow_chip = (8..16).map(|rank| (rank, 1.15)).collect();
+        let plan = Synthetic { data: 16, steps: 4, slow_chip, ..Synthetic::default() };
+        let report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
+    }
+
+    /// Published quantiles: 99% of a chi-squared distribution with 31 degrees of freedom lie below 52.19.
+    #[test]
+    fn counts_that_differ_more_than_by_chance() {
+        let counts =
+            |of_slow: usize| (0..32).map(|rank| if rank < 8 { of_slow } else { 0 }).collect::<Vec<_>>();
+        // The sum of squares is 24 times the count of a slow rank.
+        assert!(!super::are_uneven(&counts(2)));
+        assert!(super::are_uneven(&counts(3)));
+        assert!(!super::are_uneven(&[3; 32]));
     }
 
     /// Published tail: a Poisson variable of mean 1 is at least 3 with probability 0.0803, one of mean 0.1 at least 2 with 0.00468.

@@ -9,7 +9,7 @@ use super::culprits::candidates;
 use super::idleness;
 use super::in_turn::{in_turn, paused, visited};
 use super::jitter::beyond;
-use super::links::slow_groups;
+use super::links::{Links, long_transfers, slow_groups};
 use super::measured::{Measured, at_most, real_span, usual_times};
 use super::mending::{Delay, Mending};
 use super::naming::keep_evident;
@@ -99,11 +99,11 @@ pub(crate) fn judged(
     let (report, one_off, replays) = judged(&recorded);
     let Some(one_off) = one_off else { return (report, replays) };
     let mut steady = without_first(&recorded);
-    let (later, _, of_later) = judged(&steady);
+    let (mut later, _, of_later) = judged(&steady);
     if one_off.persists(&later) {
         return (report, replays);
     }
-    steady.warnings.push(one_off.warning(&windows.name(0)));
+    steady.warnings.push(one_off.note(&windows.name(0), &mut later));
     complete(job, &mut steady, occupancies);
     *windows = steady;
     (later, of_later)
@@ -140,7 +140,7 @@ fn judge(
 
     let excess: Vec<i64> =
         (0..job.members.len()).map(|member| at_most(&stretches, member, windows)).collect();
-    let (mut slow, links, apart) = slow_groups(job, joined, &with_opening);
+    let Links { groups: mut slow, slow: links, apart, long } = slow_groups(job, joined, &with_opening);
     let all_stages = by_stage(joined, occupancies, windows);
     let stages = slow_stages((job, names), &all_stages, &chains, occupancies, windows);
     let near = near(&stages, &all_stages);
@@ -154,6 +154,7 @@ fn judge(
         stages: &stages,
         evident: &evident,
         unrecorded: Unrecorded::Measured,
+        extra: &stretches.extra,
     };
     let measured = Measured {
         job,
@@ -174,7 +175,7 @@ fn judge(
     let mut culprits: Vec<Culprit> = order.iter().map(|&member| measured.culprit(member)).collect();
     let found = measured.found(&order, (noise * count) as i64);
     let found = measured.join_dependent(found);
-    let one_off = measured.one_off(&found, (noise * count) as i64);
+    let one_off = measured.one_off(&found, &culprits, (noise * count) as i64);
     let everyone = (0..job.members.len()).map(Delay::Member);
     let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
     let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
@@ -203,6 +204,8 @@ fn judge(
         doubts.acquittal.extend(thin);
         doubts.acquittal.extend(rest.doubts);
         doubts.acquittal.extend(slow_steps::unexplained(windows, occupancies, base - without_all));
+        let even = Mending { links: std::slice::from_ref(&long), ..mending };
+        doubts.acquittal.extend(long_transfers(base - even.span(&[Delay::Link(0)]), base));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
     let by_turns = in_turn(job, &named)

@@ -8,6 +8,7 @@ use super::links::SlowLink;
 use super::replay::{Unrecorded, replay_with};
 use super::stages::SlowStage;
 use crate::joined::Joined;
+use std::collections::BTreeSet;
 
 /// Maximum number of reported stragglers.
 const NAMED: usize = 8;
@@ -40,6 +41,8 @@ pub(super) struct Mending<'a> {
     /// By member: excess over its peers that is no jitter, in nanoseconds.
     pub evident: &'a [i64],
     pub unrecorded: Unrecorded,
+    /// Collectives of further micro-batches: without them, their ranks do not transfer anything.
+    pub extra: &'a BTreeSet<u32>,
 }
 
 impl Mending<'_> {
@@ -75,12 +78,14 @@ impl Mending<'_> {
         };
         let transfer = |member: usize, place: usize| {
             let event = &self.chains.events[member][place];
+            if mended[member] && self.extra.contains(&event.collective) {
+                return 0;
+            }
             let collective = self.joined.matching.collectives.get(event.collective as usize);
             let link = collective.and_then(|collective| faster[collective.communicator as usize]);
             let start =
                 || self.chains.last_start.get(event.collective as usize).copied().unwrap_or(event.time);
-            let factor = link.filter(|link| link.is_slow_at(start())).map_or(1.0, SlowLink::usual);
-            if factor < 1.0 { (event.transfer as f64 * factor).round() as i64 } else { event.transfer }
+            link.map_or(event.transfer, |link| link.mended(event.collective, start(), event.transfer))
         };
         replay_with(self.chains, self.joined, &own, &transfer, self.unrecorded).span
     }
@@ -148,13 +153,33 @@ impl Mending<'_> {
         is_node.then_some(order)
     }
 
-    /// A few members that delay the job only together, after the named ones: alone, none of them saves anything.
-    pub(super) fn together(
+    /// The named delays, with members that delay the job only together. A node that contains all named members is one delay instead of
+    /// them: of its ranks, only the slowest one saves anything alone, and no more than its difference from the next one.
+    pub(super) fn joined(
         &self,
-        named: &[(Vec<Delay>, i64)],
+        named: Vec<(Vec<Delay>, i64)>,
         excess: &[i64],
         least: i64,
-    ) -> Option<(Vec<Delay>, i64)> {
+    ) -> Vec<(Vec<Delay>, i64)> {
+        let is_member = |delay: &Delay| matches!(delay, Delay::Member(_));
+        let (of_members, others): (Vec<_>, Vec<_>) =
+            named.iter().cloned().partition(|found| found.0.iter().all(is_member));
+        let node = self.node(excess, least).filter(|node| {
+            let mut members = of_members.iter().flat_map(|found| &found.0);
+            !of_members.is_empty()
+                && members.all(|delay| matches!(delay, Delay::Member(member) if node.contains(member)))
+        });
+        // A node is one delay if its ranks save more together than the named ones do.
+        let saved: i64 = of_members.iter().map(|found| found.1).sum();
+        let whole = node.and_then(|_| self.together(&others, excess, least)).filter(|whole| whole.1 > saved);
+        let mut found = if whole.is_some() { others } else { named };
+        let whole = whole.or_else(|| self.together(&found, excess, least));
+        found.extend(whole);
+        found
+    }
+
+    /// A few members that delay the job only together, after the named ones: alone, none of them saves anything.
+    fn together(&self, named: &[(Vec<Delay>, i64)], excess: &[i64], least: i64) -> Option<(Vec<Delay>, i64)> {
         let mended: Vec<Delay> = named.iter().flat_map(|found| found.0.clone()).collect();
         let span = self.span(&mended);
         let everyone: Vec<Delay> =
@@ -195,5 +220,29 @@ impl Mending<'_> {
             }
         }
         (kept.len() > 1).then(|| (kept.into_iter().map(Delay::Member).collect(), span - all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::attribution::{Verdict, straggler_report};
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    /// The hosts of one node load data for 10 ms before every step, one of them for somewhat longer: alone, it saves its difference only.
+    #[test]
+    fn a_node_replaces_its_slowest_rank() {
+        let plan = Synthetic { data: 16, steps: 5, ..Synthetic::default() };
+        let longer = |rank: u32| if rank == 12 { 700_000 } else { i64::from(rank % 4) * 50_000 };
+        let stalls = (8..16)
+            .flat_map(|rank| (0..5).map(move |step| (rank, step, 10_000_000 + longer(rank))))
+            .collect();
+        let of = |plan: &Synthetic| straggler_report(&mut plan.job(), &JoinOptions::default());
+        let (quiet, found) = (of(&plan), of(&Synthetic { stalls, ..plan }));
+        assert_eq!(found.verdict, Verdict::Straggler, "{:?}", found.reasons);
+        let [named] = found.culprits.as_slice() else { panic!("{:?}", found.culprits) };
+        assert_eq!(named.ranks, (8..16).collect::<Vec<u32>>());
+        let truth = (found.step_time - quiet.step_time) * 1e-9;
+        assert!((named.cost_s / truth - 1.0).abs() < 0.15, "{} {truth}", named.cost_s);
     }
 }

@@ -31,8 +31,7 @@ impl Measured<'_> {
             .chain((0..mending.links.len()).map(Delay::Link))
             .chain((0..mending.stages.len()).map(Delay::Stage))
             .collect();
-        let mut found = mending.name(&delays, least);
-        found.extend(mending.together(&found, self.excess, least));
+        let mut found = mending.joined(mending.name(&delays, least), self.excess, least);
         if found.is_empty() && self.joined.ranks_missing {
             found = without_waits_for_unrecorded(mending, self.base, &delays, least);
         }
@@ -109,12 +108,12 @@ impl Measured<'_> {
             one.kind == Kind::Rank
                 && [CauseClass::SlowChip, CauseClass::MoreWork].iter().any(|class| one.cause == class.name())
         };
-        // A rank with longer attention only has longer sequences. An expert with more tokens in most steps is an exception.
+        // A rank with longer attention only has longer sequences. One that has them in most steps, like an expert with more tokens, is an
+        // exception: its share of the data is.
         let is_of = |work: Work, one: &Named| {
-            members(one).into_iter().all(|member| {
-                uneven::is_of(work, job, names, member, self.stretches)
-                    && (work == Work::Lengths || !self.recurs(member))
-            })
+            members(one)
+                .into_iter()
+                .all(|member| uneven::is_of(work, job, names, member, self.stretches) && !self.recurs(member))
         };
         // The variation between steps is no threshold here: unequal work causes it.
         if self.base <= without || !named.iter().all(is_more) {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Node of a rank: the recorded host, or the rank of its first device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Node<'a> {
+pub(super) enum Node<'a> {
     Host(&'a str),
     First(u32),
 }
@@ -21,7 +21,7 @@ fn on_host(member: &Member) -> Option<(u32, Node<'_>)> {
 }
 
 /// Nodes of all ranks; empty if unknown.
-fn nodes(job: &Job) -> BTreeMap<u32, Node<'_>> {
+pub(super) fn nodes(job: &Job) -> BTreeMap<u32, Node<'_>> {
     let named: Option<BTreeMap<u32, Node<'_>>> = job.members.iter().map(on_host).collect();
     if let Some(named) = named {
         return named;

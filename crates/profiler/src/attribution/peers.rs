@@ -31,6 +31,8 @@ pub(super) struct Stretches {
     pub columns: Vec<Vec<(u32, u32)>>,
     /// By collective: the intervals that end with it, as (member, index).
     pub ends: Vec<Vec<(u32, u32)>>,
+    /// Collectives of further micro-batches, which most replicas lack.
+    pub extra: BTreeSet<u32>,
     /// Intervals that end with the steps.
     at_end: Vec<(u32, u32)>,
 }
@@ -40,6 +42,7 @@ impl Stretches {
         let lists: Vec<Vec<Stretch>> = (0..chains.events.len()).map(|m| of_member(chains, m)).collect();
         let mut found = Self { lists, ..Self::default() };
         let classes = replicas::classes(chains, joined);
+        found.extra = classes.iter().flat_map(|class| extra(chains, class)).collect();
         let columns = found.at_places(chains, &classes);
         found.index(chains, joined);
         for column in columns.iter().filter(|column| column.len() >= REPLICAS) {
@@ -202,6 +205,19 @@ impl Stretches {
         }
         self.columns.push(column);
     }
+}
+
+/// Collectives that most members of a class lack.
+fn extra(chains: &Chains, class: &Class) -> Vec<u32> {
+    let mut found = Vec::new();
+    for of_member in class.extra.chunk_by(|a, b| a.0 == b.0) {
+        let is_start = |event: &&Event| matches!(event.what, What::Start | What::Alone);
+        let events = of_member.first().and_then(|&(member, _)| chains.events.get(member));
+        let starts: Vec<u32> =
+            events.into_iter().flatten().filter(is_start).map(|event| event.collective).collect();
+        found.extend(of_member.iter().filter_map(|&(_, at)| starts.get(at).copied()));
+    }
+    found
 }
 
 /// Identity of a matched communication in a program; `None` at the edges of the steps.

@@ -65,6 +65,8 @@ pub(super) struct Program {
 pub(super) struct Turns {
     /// By start: its number among those of its kind in the whole recording.
     pub numbers: Vec<i64>,
+    /// By start: the step of its launch, and its number among those of its kind there.
+    pub in_steps: Vec<(u64, u32)>,
     /// Indices of starts in launch order.
     pub order: Vec<usize>,
     /// Number of launches by kind and step.
@@ -76,22 +78,29 @@ impl Turns {
     pub(super) fn of(parts: &[Option<(Launch, u32)>], starts: &[usize]) -> Self {
         let mut turns = Self::default();
         let mut by_launch: Vec<(i64, usize, u32)> = Vec::new();
+        let mut steps: Vec<u64> = vec![0; parts.len()];
         for (at, (launch, kind)) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, (*part)?))) {
             by_launch.push((launch.time, at, kind));
+            steps[at] = launch.step;
             *turns.counts.entry((kind, launch.step)).or_default() += 1;
         }
         by_launch.sort_unstable();
         let mut next: BTreeMap<u32, i64> = BTreeMap::new();
+        let mut next_in_step: BTreeMap<(u32, u64), u32> = BTreeMap::new();
         let mut numbers: Vec<(i64, usize)> = vec![(0, usize::MAX); parts.len()];
+        let mut in_steps: Vec<(u64, u32)> = vec![(0, 0); parts.len()];
         for (turn, &(_, at, kind)) in by_launch.iter().enumerate() {
             let number = next.entry(kind).or_default();
-            if let Some(cell) = numbers.get_mut(at) {
-                *cell = (*number, turn);
-            }
+            let in_step = next_in_step.entry((kind, steps[at])).or_default();
+            numbers[at] = (*number, turn);
+            in_steps[at] = (steps[at], *in_step);
             *number += 1;
+            *in_step += 1;
         }
         let of_start = |place: &usize| numbers.get(*place).copied().unwrap_or_default();
         turns.numbers = starts.iter().map(|place| of_start(place).0).collect();
+        turns.in_steps =
+            starts.iter().map(|&place| in_steps.get(place).copied().unwrap_or_default()).collect();
         turns.order = (0..starts.len()).collect();
         turns.order.sort_by_key(|&at| (starts.get(at).map(of_start).map(|number| number.1), at));
         turns

@@ -19,6 +19,12 @@ const ALIKE: f64 = 0.9;
 /// An offset other than the one from the counts is used if it reduces the time differences to this share.
 const SHIFTED: f64 = 0.25;
 
+/// Numbers of starts that the reference lacks begin here: beyond any number in a recording.
+const EXTRA: i64 = 1 << 40;
+
+/// Maximum number of starts of one kind in a step.
+const IN_STEP: i64 = 1 << 20;
+
 /// A member with the positions of its starts.
 type Placed = (usize, Vec<Key>);
 
@@ -27,6 +33,8 @@ type Placed = (usize, Vec<Key>);
 pub(super) struct Class {
     /// Its members, each with the position of every start in the program. `None` if the start is at another position on another member.
     pub members: Vec<(usize, Vec<Option<u32>>)>,
+    /// Starts that most members lack, as (member, index of the start): further micro-batches.
+    pub extra: Vec<(usize, usize)>,
 }
 
 /// The classes of members that run the same program.
@@ -42,7 +50,9 @@ pub(super) fn classes(chains: &Chains, joined: &Joined) -> Vec<Class> {
                 return None;
             }
             let keys = reference.keys(program);
-            reference.holds(program, &keys).then_some((members, keys))
+            let holds = reference.holds(program, &keys);
+            reference.in_steps |= holds && reference.differs_in_steps(program);
+            holds.then_some((members, keys))
         });
         if let Some((members, keys)) = fits {
             members.push((member, keys));
@@ -69,6 +79,8 @@ struct Reference {
     /// The most frequent kind. Positions of other kinds are identified by the last anchor before them.
     anchor: u32,
     messages: usize,
+    /// True if the launches of a member of its class are numbered by step, because their numbers differ.
+    in_steps: bool,
 }
 
 impl Reference {
@@ -92,6 +104,7 @@ impl Reference {
             first,
             anchor,
             messages,
+            in_steps: false,
         };
         let mut last = None;
         let keys = reference.keys(program);
@@ -107,7 +120,8 @@ impl Reference {
     }
 
     /// Positions of a program's starts. If both programs launch the same number of each kind in each step, their numbers in the recordings
-    /// apply. Otherwise the first or the last of a kind are missing, whichever fits the times.
+    /// apply. If they do not in whole steps, the numbers within each step apply. Otherwise the first or the last of a kind are missing,
+    /// whichever fits the times.
     fn keys(&self, program: &Program) -> Vec<Key> {
         if let Some(turns) =
             program.turns.as_ref().filter(|turns| self.counts.as_ref() == Some(&turns.counts))
@@ -116,6 +130,11 @@ impl Reference {
                 (start.kind, number - self.first.get(&start.kind).copied().unwrap_or(0))
             };
             return program.starts.iter().zip(&turns.numbers).map(key).collect();
+        }
+        if self.differs_in_steps(program)
+            && let Some(keys) = self.keys_in_steps(program)
+        {
+            return keys;
         }
         let mut next: BTreeMap<u32, i64> = by_kind(&program.starts)
             .into_iter()
@@ -128,6 +147,41 @@ impl Reference {
             key
         };
         program.starts.iter().map(key).collect()
+    }
+
+    /// Tests whether a program launches other numbers in a step that is not the first or the last, which a recording may cut: replicas
+    /// with different numbers of micro-batches.
+    fn differs_in_steps(&self, program: &Program) -> bool {
+        let Some((counts, own)) = self.counts.as_ref().zip(program.turns.as_ref().map(|turns| &turns.counts))
+        else {
+            return false;
+        };
+        let steps = || counts.keys().chain(own.keys()).map(|key| key.1);
+        let edges = (steps().min(), steps().max());
+        let is_inner = |step: u64| Some(step) > edges.0 && Some(step) < edges.1;
+        counts.keys().chain(own.keys()).any(|key| is_inner(key.1) && counts.get(key) != own.get(key))
+    }
+
+    /// Positions by step and number within it. `None` without launches.
+    fn keys_in_steps(&self, program: &Program) -> Option<Vec<Key>> {
+        let (turns, counts) = (program.turns.as_ref()?, self.counts.as_ref()?);
+        let first = counts.keys().chain(turns.counts.keys()).map(|key| key.1).min()?;
+        // By kind and step: number of launches of the reference before it.
+        let mut before: BTreeMap<(u32, u64), i64> = BTreeMap::new();
+        let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
+        for (&(kind, step), &count) in counts {
+            let sum = sums.entry(kind).or_default();
+            before.insert((kind, step), *sum);
+            *sum += i64::from(count);
+        }
+        let key = |(start, &(step, number)): (&Start, &(u64, u32))| {
+            let at = (start.kind, step);
+            let known = before.get(&at).filter(|_| counts.get(&at).is_some_and(|&count| number < count));
+            let skipped = self.first.get(&start.kind).copied().unwrap_or(0);
+            let extra = || EXTRA + step.saturating_sub(first) as i64 * IN_STEP + i64::from(number);
+            (start.kind, known.map_or_else(extra, |before| before + i64::from(number) - skipped))
+        };
+        Some(program.starts.iter().zip(&turns.in_steps).map(key).collect())
     }
 
     /// By position: the previous anchor, as its number in the reference.
@@ -188,10 +242,23 @@ impl Reference {
                 behind = (before, if behind.0 == before { behind.1.max(place) } else { place });
             }
         }
+        // Of replicas with different numbers of micro-batches, the positions of most members count: the others' belong to the next interval.
+        let mut extra = Vec::new();
+        if self.in_steps {
+            let place = |key: &Key| self.places.get(key).map(|place| place.0 as usize);
+            let mut held = vec![0_usize; self.places.len()];
+            members.iter().flat_map(|(_, keys)| keys).filter_map(place).for_each(|place| held[place] += 1);
+            let is_extra = |key: &Key| place(key).is_none_or(|place| 2 * held[place] <= members.len());
+            for (member, keys) in &members {
+                let of = keys.iter().enumerate().filter(|(_, key)| is_extra(key));
+                extra.extend(of.map(|(at, _)| (*member, at)));
+            }
+            counts.iter_mut().zip(held).for_each(|(counts, held)| *counts &= 2 * held > members.len());
+        }
         let place =
             |key: &Key| self.places.get(key).map(|place| place.0).filter(|&place| counts[place as usize]);
         let named = |(member, keys): Placed| (member, keys.iter().map(place).collect());
-        Class { members: members.into_iter().map(named).collect() }
+        Class { members: members.into_iter().map(named).collect(), extra }
     }
 }
 

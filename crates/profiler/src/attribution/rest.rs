@@ -45,6 +45,27 @@ impl Measured<'_> {
                 human::seconds(Seconds::new(saving * 1e-9))
             ));
         }
+        // Stages that are equally long hide each other.
+        let longer: Vec<Delay> =
+            (0..stages.len()).map(Delay::Stage).filter(|delay| !removed.contains(delay)).collect();
+        if doubts.is_empty() && longer.len() > 1 {
+            let with: Vec<Delay> = removed.iter().chain(&longer).copied().collect();
+            let saving = (span - mending.span(&with)) as f64 / self.count;
+            if saving * self.count > least as f64 && self.share(saving) > NOTABLE {
+                let of = |delay: &Delay| match *delay {
+                    Delay::Stage(at) => stages.get(at).map(|stage| stage.stage.to_string()),
+                    _ => None,
+                };
+                let numbers: Vec<String> = longer.iter().filter_map(of).collect();
+                doubts.push(format!(
+                    "stages {} compute longer than the others and hide each other, which costs {} per step: slow chips of their nodes, or more \
+                     work; compare clocks and power of their devices",
+                    numbers.join(", "),
+                    human::seconds(Seconds::new(saving * 1e-9))
+                ));
+                all.extend(longer);
+            }
+        }
         let evident = self.mending.evident.iter().enumerate().filter(|(_, evident)| **evident > least);
         all.extend(evident.map(|(member, _)| Delay::Member(member)).filter(|delay| !removed.contains(delay)));
         let saving = ((span - mending.span(&all)) as f64 / self.count).max(0.0);

@@ -1,19 +1,21 @@
 //! Pipeline stages that compute longer than the others.
 //!
 //! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other) that they delay the others.
-//! If every stage has one rank, the cause is a slow chip, more work, or either. Does not compare ranks of one stage: see stragglers.
+//! If every stage has one rank, the cause is a slow chip, more work, or either. Stages that fill nodes with slow chips are one delay. Does not
+//! compare ranks of one stage: see stragglers.
 
 use super::cause::{CauseClass, Evidence};
 use super::chain::Chains;
 use super::lone::{self, Kernels};
 use super::lone_hosts::OwnTime;
+use super::nodes::nodes;
 use super::{lone_hosts, steps, uneven};
 use crate::Job;
 use crate::communication::NameTable;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
@@ -47,10 +49,12 @@ impl SlowStage {
         self.peers as f64 / self.compute.max(1) as f64
     }
 
-    /// Cause if it lies in the stage's only rank, and not in its work.
+    /// Cause if it lies in the stage's only rank or in the chips of a node, and not in its work.
     pub(super) fn of_rank(&self) -> Option<CauseClass> {
-        let classes = [CauseClass::SlowChip, CauseClass::SlowHost];
-        classes.into_iter().find(|class| self.members.len() == 1 && class.name() == self.cause)
+        let is_alone = self.members.len() == 1;
+        [CauseClass::SlowChip, CauseClass::SlowHost]
+            .into_iter()
+            .find(|class| class.name() == self.cause && (is_alone || *class == CauseClass::SlowChip))
     }
 
     /// Tests whether its hosts are the cause.
@@ -99,6 +103,10 @@ pub(super) fn slow_stages(
         } else if let Some(at) = at {
             slow[at].cause = EITHER;
         }
+    }
+    if let Some((stages, node)) = slow_nodes((job, names), stages, windows) {
+        slow.retain(|one| !stages.contains(&one.stage));
+        slow.push(node);
     }
     let hosts = slow_hosts(stages, chains, occupancies, windows);
     slow.extend(
@@ -171,6 +179,47 @@ fn lone_stages(
     stages.iter().enumerate().filter_map(found).collect()
 }
 
+/// Nodes with slow chips that hold all ranks of some stages and no others, as the numbers of these stages and one delay: a stage alone hides
+/// the other ones. On the median rank of each stage, all kernels take longer by one factor than on the other stages.
+fn slow_nodes(
+    (job, names): (&Job, &NameTable),
+    stages: &[Stage],
+    windows: &Windows,
+) -> Option<(Vec<u32>, SlowStage)> {
+    let nodes = nodes(job);
+    if nodes.len() < job.members.len() || stages.iter().any(|stage| stage.members.len() < 2) {
+        return None;
+    }
+    let of = |stage: &Stage| {
+        let typical = stage.members[(stage.members.len() - 1) / 2];
+        uneven::taken(&job.members[typical].trace, names, windows.span())
+    };
+    let kernels: Vec<Kernels> = stages.iter().map(of).collect();
+    let found = |(at, stage)| {
+        let others: Vec<&Kernels> =
+            kernels.iter().enumerate().filter(|other| other.0 != at).map(|other| other.1).collect();
+        lone::longer(&kernels[at], &others).filter(|longer| longer.is_chip).map(|longer| (stage, longer))
+    };
+    let slow: Vec<(&Stage, lone::Longer)> = stages.iter().enumerate().filter_map(found).collect();
+    let members: BTreeSet<usize> = slow.iter().flat_map(|(stage, _)| stage.members.iter().copied()).collect();
+    let node = |member: usize| nodes.get(&job.members[member].rank);
+    let of_slow: Vec<_> = members.iter().map(|&member| node(member)).collect();
+    let all = 0..job.members.len();
+    let are_whole = all.clone().all(|member| members.contains(&member) == of_slow.contains(&node(member)));
+    if members.is_empty() || members.len() == all.len() || !are_whole {
+        return None;
+    }
+    let delay = SlowStage {
+        stage: slow.first()?.0.number,
+        members: members.into_iter().collect(),
+        compute: slow.iter().map(|(_, longer)| longer.own).sum(),
+        peers: slow.iter().map(|(_, longer)| longer.usual).sum(),
+        cause: CauseClass::SlowChip.name(),
+        own: Vec::new(),
+    };
+    Some((slow.iter().map(|(stage, _)| stage.number).collect(), delay))
+}
+
 /// A stage: its members, and the compute time of its median rank in nanoseconds.
 pub(super) struct Stage {
     number: u32,
@@ -211,4 +260,68 @@ fn above_median(stages: &[Stage], least: f64) -> Vec<SlowStage> {
         own: Vec::new(),
     };
     stages.iter().filter(slow).map(stage).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{GpuActivity, GpuKind};
+    use crate::windows::{CutBy, StepWindow};
+
+    /// Four stages of four ranks on nodes of eight. Kernels of each rank take a factor longer.
+    fn job(factor: &dyn Fn(u32) -> f64) -> (Job, Vec<Stage>, Windows) {
+        let trace = |rank: u32| {
+            let mut trace = crate::RankTrace::default();
+            trace.identity.rank = Some(rank);
+            trace.identity.world_size = Some(16);
+            trace.identity.device = Some(rank % 8);
+            let mut start = 0;
+            for call in 0..90_i64 {
+                let name = ["sm90_gemm_nn", "flash_fwd_kernel", "void vectorized_elementwise_kernel"]
+                    [call as usize % 3];
+                let end = start + ((100_000 + call % 7 * 100) as f64 * factor(rank)) as i64;
+                let name = trace.names.intern(name);
+                trace.gpu.push(GpuActivity {
+                    start,
+                    end,
+                    name,
+                    kind: GpuKind::Kernel,
+                    ..GpuActivity::default()
+                });
+                start = end;
+            }
+            trace
+        };
+        let job = Job::new((0..16).map(trace).collect());
+        let stage = |number: u32| {
+            let members = (0..4).map(|at| number as usize * 4 + at).collect();
+            Stage { number, compute: 0, members }
+        };
+        let steps = vec![StepWindow { number: None, start: 0, end: 1_000_000_000, without: Vec::new() }];
+        let windows = Windows {
+            cut_by: CutBy::Nothing,
+            common: (0, 1_000_000_000),
+            steps,
+            warm_up: Vec::new(),
+            at_collective: false,
+            spread: 0,
+            warnings: Vec::new(),
+        };
+        (job, (0..4).map(stage).collect(), windows)
+    }
+
+    #[test]
+    fn stages_that_fill_a_slow_node_are_one_delay() {
+        let of = |factor: &dyn Fn(u32) -> f64| {
+            let (job, stages, windows) = job(factor);
+            slow_nodes((&job, NameTable::shipped()), &stages, &windows)
+        };
+        let (stages, node) = of(&|rank| if rank < 8 { 1.0 } else { 1.1 }).expect("a node");
+        assert_eq!((stages, node.members.clone()), (vec![2, 3], (8..16).collect()));
+        assert_eq!(node.of_rank(), Some(CauseClass::SlowChip));
+        assert!((node.usual() * 1.1 - 1.0).abs() < 0.01, "{}", node.usual());
+        // Half of a node, no node, and all of them.
+        assert_eq!(of(&|rank| if rank < 12 { 1.0 } else { 1.1 }), None);
+        assert_eq!(of(&|_| 1.0), None);
+    }
 }

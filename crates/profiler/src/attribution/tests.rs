@@ -231,14 +231,17 @@ fn ranks_that_were_not_traced_make_costs_bounds() {
     assert!(culprit.at_most >= culprit.cost && culprit.at_most >= 700_000.0, "{culprit:?}");
 }
 
-/// A rank that begins a step late, by up to twice a step, is charged; in the first recorded step alone it is warm-up.
+/// A rank that begins a step late, by up to twice a step, is charged. In the first recorded step alone it is warm-up, or a doubt if it takes
+/// a notable part of the recording.
 #[test]
 fn a_step_that_begins_late_is_charged_unless_it_is_the_first_one() {
     let quiet = report(&plan());
     for share in [0.1, 0.3, 1.0, 2.0] {
         let late = (quiet.step_time * share) as i64;
         let first = report(&Synthetic { late: vec![(6, 0, late)], ..plan() });
-        assert_eq!((first.stragglers().count(), first.verdict), (0, Verdict::None), "{share}");
+        // A first step far above the others is excluded before.
+        let verdict = if share == 0.3 { Verdict::CannotTell } else { Verdict::None };
+        assert_eq!((first.stragglers().count(), first.verdict), (0, verdict), "{share}");
         assert!(first.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
         for step in [1, 2] {
             let report = report(&Synthetic { late: vec![(6, step, late)], ..plan() });

@@ -45,6 +45,8 @@ pub struct Synthetic {
     pub skewed: bool,
     /// (rank, factor): kernels that take longer.
     pub slow_chip: Vec<(u32, f64)>,
+    /// Steps in which these are slow; empty for all of them.
+    pub slow_chip_steps: Vec<u32>,
     /// (rank, factor): more kernels of the same kind.
     pub more_work: Vec<(u32, f64)>,
     /// (rank, step, nanoseconds): idle time of the host in the middle of a step.
@@ -59,6 +61,10 @@ pub struct Synthetic {
     pub slow_links: Vec<(u32, f64)>,
     /// Steps in which these are slow; empty for all of them. If not, the sizes of reductions are those of every step, as in a real job.
     pub slow_link_steps: Vec<u32>,
+    /// (replica, number, nanoseconds): of so many tensor parallel all-reduces of this replica, one takes longer by this time.
+    pub rare_long: Vec<(u32, u32, i64)>,
+    /// (replica, layers): further layers in each step of this replica, like those of another micro-batch.
+    pub more_layers: Vec<(u32, u32)>,
     /// Maximum difference between the ends of one collective, in nanoseconds.
     pub end_jitter: u64,
     /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits for all reductions; tensor
@@ -86,6 +92,7 @@ impl Default for Synthetic {
             sequences: 0,
             skewed: false,
             slow_chip: Vec::new(),
+            slow_chip_steps: Vec::new(),
             more_work: Vec::new(),
             stalls: Vec::new(),
             late: Vec::new(),
@@ -93,6 +100,8 @@ impl Default for Synthetic {
             slow_host: Vec::new(),
             slow_links: Vec::new(),
             slow_link_steps: Vec::new(),
+            rare_long: Vec::new(),
+            more_layers: Vec::new(),
             end_jitter: 1_000,
             overlapped: false,
             experts: 1,
@@ -204,6 +213,13 @@ impl Synthetic {
                     self.reduce(&mut ranks, group, (2, step), self.transfer, 8_388_608);
                 }
             }
+            for &(replica, layers) in &self.more_layers {
+                let Some(group) = tensor.get(replica as usize) else { continue };
+                for layer in self.layers..self.layers + layers {
+                    group.iter().for_each(|&at| self.layer(&mut ranks[at], at as u32, step, layer));
+                    self.reduce(&mut ranks, group, (1, step), self.transfer, 4_194_304);
+                }
+            }
             if self.overlapped {
                 for rank in &mut ranks {
                     rank.device = rank.device.max(rank.beside);
@@ -281,7 +297,9 @@ impl Synthetic {
         let factor =
             |list: &[(u32, f64)]| list.iter().find(|entry| entry.0 == number).map_or(1.0, |entry| entry.1);
         let kernels = (f64::from(self.kernels) * factor(&self.more_work)).round() as u32;
-        let usual = self.compute as f64 / f64::from(self.kernels.max(1)) * factor(&self.slow_chip);
+        let is_slow = self.slow_chip_steps.is_empty() || self.slow_chip_steps.contains(&step);
+        let slower = if is_slow { factor(&self.slow_chip) } else { 1.0 };
+        let usual = self.compute as f64 / f64::from(self.kernels.max(1)) * slower;
         if layer == self.layers / 2 {
             let stall = self
                 .stalls
@@ -343,7 +361,15 @@ impl Synthetic {
         let in_step = self.slow_link_steps.is_empty() || self.slow_link_steps.contains(&step);
         let is_slow = |slow: &&(u32, f64)| local == 2 && slow.0 == shard && in_step;
         let slower = self.slow_links.iter().find(is_slow).map_or(1.0, |slow| slow.1);
-        let transfer = (transfer as f64 * slower) as i64;
+        let number = |local: u32| {
+            let calls = group.first().map(|&at| &ranks[at].trace.collectives);
+            calls.map_or(0, |calls| calls.iter().filter(|call| call.group == Some(local)).count())
+        };
+        let replica = group.first().map_or(0, |&first| first as u32 / self.tensor);
+        let is_long =
+            |long: &&(u32, u32, i64)| local == 1 && long.0 == replica && number(1) % long.1 as usize == 1;
+        let longer = self.rare_long.iter().filter(is_long).map(|long| long.2).sum::<i64>();
+        let transfer = (transfer as f64 * slower) as i64 + longer;
         let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
         for (&at, (start, correlation)) in group.iter().zip(starts) {
             let rank = &mut ranks[at];

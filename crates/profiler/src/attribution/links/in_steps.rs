@@ -114,7 +114,7 @@ impl<'a> InSteps<'a> {
 }
 
 /// Number of a step; its index without numbers.
-fn number(windows: &Windows, step: usize) -> u64 {
+pub(super) fn number(windows: &Windows, step: usize) -> u64 {
     windows.steps.get(step).and_then(|step| step.number).unwrap_or(step as u64)
 }
 

@@ -69,7 +69,8 @@ fn no_steps() -> Windows {
 
 fn found(mut job: Job) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>, Vec<Apart>) {
     let joined = join(&mut job, &JoinOptions::default());
-    slow_groups(&job, &joined, &no_steps())
+    let found = slow_groups(&job, &joined, &no_steps());
+    (found.groups, found.slow, found.apart)
 }
 
 #[test]
