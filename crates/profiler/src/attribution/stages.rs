@@ -305,6 +305,7 @@ mod tests {
             warm_up: Vec::new(),
             at_collective: false,
             spread: 0,
+            added: 0,
             warnings: Vec::new(),
         };
         (job, (0..4).map(stage).collect(), windows)
