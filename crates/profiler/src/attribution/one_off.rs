@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn delays_of_the_first_step_are_nobodys_fault() {
         let few = [(1, 3), (4, 5), (6, 4)].as_slice();
-        let most: Vec<(u32, i64)> = (0..8).map(|rank| (rank, if rank == 4 { 19 } else { 7 })).collect();
+        let most: Vec<(u32, i64)> = (0..8).map(|rank| (rank, if rank == 4 { 23 } else { 10 })).collect();
         // A first step far above the others is excluded before.
         for (ranks, scale, verdict) in [
             (few, 1, Verdict::None),

@@ -162,7 +162,8 @@ impl Reference {
         counts.keys().chain(own.keys()).any(|key| is_inner(key.1) && counts.get(key) != own.get(key))
     }
 
-    /// Positions by step and number within it. `None` without launches.
+    /// Positions by step and number within it. `None` without launches. Further micro-batches are the last but one: reductions of gradients
+    /// run beside the last one.
     fn keys_in_steps(&self, program: &Program) -> Option<Vec<Key>> {
         let (turns, counts) = (program.turns.as_ref()?, self.counts.as_ref()?);
         let first = counts.keys().chain(turns.counts.keys()).map(|key| key.1).min()?;
@@ -174,12 +175,19 @@ impl Reference {
             before.insert((kind, step), *sum);
             *sum += i64::from(count);
         }
+        let count = |counts: &BTreeMap<(u32, u64), u32>, at| counts.get(&at).copied().map_or(0, i64::from);
         let key = |(start, &(step, number)): (&Start, &(u64, u32))| {
-            let at = (start.kind, step);
-            let known = before.get(&at).filter(|_| counts.get(&at).is_some_and(|&count| number < count));
+            let (at, number) = ((start.kind, step), i64::from(number));
+            let (known, own) = (count(counts, at), count(&turns.counts, at));
+            let more = own - known;
+            // As many of the last ones are the last on both.
+            let last = more.abs().min(own).min(known);
+            let place = if number >= own - last { Some(number - more) } else { Some(number) };
+            let place = place.filter(|_| number >= own - last || number < known - last);
             let skipped = self.first.get(&start.kind).copied().unwrap_or(0);
-            let extra = || EXTRA + step.saturating_sub(first) as i64 * IN_STEP + i64::from(number);
-            (start.kind, known.map_or_else(extra, |before| before + i64::from(number) - skipped))
+            let from = before.get(&at).copied().unwrap_or(0) - skipped;
+            let extra = EXTRA + step.saturating_sub(first) as i64 * IN_STEP + number;
+            (start.kind, place.map_or(extra, |place| from + place))
         };
         Some(program.starts.iter().zip(&turns.in_steps).map(key).collect())
     }
