@@ -212,7 +212,7 @@ fn elementary_functions_are_portable() {
         uses += code.matches(".portable_").count();
         for name in methods.iter().chain(&angles) {
             let direct = code.contains(&format!(".{name}(")) || code.contains(&format!("f64::{name}("));
-            assert!(!direct, "{}: use `portable_{name}` of `railwright_spec::portable`", shown(&path));
+            assert!(!direct, "{}: use `portable_{name}` of `railwright_spec::Portable`", shown(&path));
         }
     }
     assert!(uses > 50, "only {uses} uses were seen");

@@ -11,7 +11,7 @@ use railwright_spec::human;
 use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
-use railwright_tuner::disruptions::of_cluster;
+use railwright_tuner::disruptions_of;
 
 /// A run with its unspecified settings.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
     })?;
     if let Some(path) = &spec.training.part_rates {
         let table = (texts.text(path)?, path.clone());
-        run.training.disruptions = Some(of_cluster(&run.cluster, &[table])?);
+        run.training.disruptions = Some(disruptions_of(&run.cluster, &[table])?);
     }
     Ok(run)
 }

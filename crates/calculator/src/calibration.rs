@@ -24,6 +24,7 @@ pub use step_times::Timed;
 use crate::costing::{Machine, power_limit};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
 use crate::software::{self, Software};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{
     AttentionSample, Calibration, CollectiveKind, CollectiveSample, Evidence, Operators, ProductPass,
     ProductSample, Regime, Samples,
@@ -31,7 +32,6 @@ use railwright_spec::calibration::{
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, Span};
 use railwright_spec::plan::{self, Group, Plan};
-use railwright_spec::portable::Portable as _;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Bytes, Seconds};

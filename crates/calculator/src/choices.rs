@@ -11,8 +11,8 @@ use crate::memory::{self, MemoryInput, SoftwareCatalogue};
 use crate::schedule::ChunkCost;
 use crate::stage::{self, CORNER};
 pub use crate::treatment::Treatment;
+use railwright_spec::Portable as _;
 use railwright_spec::plan::Recompute;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 

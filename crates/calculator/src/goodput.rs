@@ -8,7 +8,7 @@ pub mod answer;
 pub mod rates;
 pub mod run;
 
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 

@@ -35,14 +35,14 @@ impl LayerCost {
     /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::kept(costing, layer);
-        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost);
+        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost.forward, cost.skips_last_gemm);
         cost
     }
 
     /// The same layer under another policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
-        self.recompute = recompute::of(policy, layer, &self);
+        self.recompute = recompute::of(policy, layer, &self.forward, self.skips_last_gemm);
         self
     }
 

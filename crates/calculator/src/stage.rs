@@ -18,9 +18,9 @@ use crate::schedule::ChunkCost;
 use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
+use railwright_spec::Portable as _;
 use railwright_spec::model::Layer;
 use railwright_spec::plan::Recompute;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.

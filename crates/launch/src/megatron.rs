@@ -23,7 +23,7 @@ pub(crate) mod partial;
 pub(crate) mod pipeline;
 mod precision;
 mod script;
-mod stranger;
+pub(crate) mod stranger;
 pub(crate) mod world;
 pub(crate) use world::{Batch, included};
 mod write;

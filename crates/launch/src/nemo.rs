@@ -9,9 +9,10 @@ mod launcher;
 mod limits;
 mod names;
 mod offload;
-pub(crate) mod performance;
+mod performance;
 mod recipe;
 mod script;
+mod started;
 mod tuning;
 mod world;
 mod write;
@@ -51,7 +52,7 @@ impl Reader for BridgeReader {
         if recipe::format_of(text) == Some(Format::MegatronBridge) {
             return Some(Evidence::new(Strength::Certain, "Python that imports `megatron.bridge`"));
         }
-        if performance::is_one(text) {
+        if crate::megatron::stranger::starts_recipe(text) {
             return Some(Evidence::new(Strength::Certain, "a performance script with the name of a recipe"));
         }
         if crate::foreign::owner(text).is_some() {
@@ -65,8 +66,8 @@ impl Reader for BridgeReader {
         {
             return Some(Evidence::new(Strength::Certain, "YAML with the keys `model` and `train`"));
         }
-        let overrides = is_override(text, "model.")
-            && (is_override(text, "train.") || is_override(text, "ddp."))
+        let overrides = launcher::is_override(text, "model.")
+            && (launcher::is_override(text, "train.") || launcher::is_override(text, "ddp."))
             && are_of_bridge(text);
         overrides.then(|| Evidence::new(Strength::Likely, "overrides of `model.` and `train.`"))
     }
@@ -104,8 +105,8 @@ impl Reader for NemoReader {
         if launcher::is_one(text) {
             return Some(Evidence::new(Strength::Likely, "overrides of a stage of NeMo's launcher"));
         }
-        (is_override(text, "model.")
-            && (is_override(text, "trainer.") || text.contains("_model_parallel_size=")))
+        (launcher::is_override(text, "model.")
+            && (launcher::is_override(text, "trainer.") || text.contains("_model_parallel_size=")))
         .then(|| Evidence::new(Strength::Likely, "overrides of `trainer.` and `model.`"))
     }
 
@@ -123,16 +124,6 @@ fn has_section(text: &str, key: &str) -> bool {
     text.lines().filter_map(|line| line.strip_prefix(key)).any(|rest| {
         let inside = rest.trim();
         inside.is_empty() || (rest.starts_with(char::is_whitespace) && inside.starts_with(['{', '#', '&']))
-    })
-}
-
-/// Tests whether some word of a text is `prefix...=`.
-fn is_override(text: &str, prefix: &str) -> bool {
-    text.split_whitespace().any(|word| {
-        word.trim_start_matches(['+', '\'', '"']).strip_prefix(prefix).is_some_and(|rest| {
-            rest.split_once('=')
-                .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c)))
-        })
     })
 }
 

@@ -25,7 +25,7 @@ use railwright_spec::model::by_name;
 use railwright_spec::plan::Optimizer;
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
-use variables::environment;
+use variables::{UNSET, environment};
 
 /// Reads Primus' YAML.
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +88,6 @@ pub(crate) fn read_started(
         }
     }
 }
-
-/// The value of an argument that is a variable of the script without a value.
-pub(crate) const UNSET: &str = "a variable";
 
 /// Puts arguments in place of the overrides of a module. A value that the script does not determine stays as its variable.
 fn override_with(arguments: &[Word], merged: &mut Merged) {

@@ -1,4 +1,4 @@
-//! Fabrics that exist outside of the program: a graph of devices, switches and cables from a file.
+//! Fabrics that exist outside the program: a graph of devices, switches and cables from a file.
 //!
 //! Responsible for: reading DOT, GraphML, `ibnetdiscover` and NetBox files into [`Drawing`]s, converting these to an [`Imported`] fabric
 //! with scale-up domains, its shortest routes, and collectives on them. Nothing is guessed: a node without a type and a cable without a

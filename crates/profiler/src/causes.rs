@@ -106,7 +106,7 @@ impl Cause {
             Self::Communication => "communication call",
             Self::LaunchLatency => "launch latency",
             Self::Device => "device gap",
-            Self::NotRecorded => "outside of the recording",
+            Self::NotRecorded => "outside the recording",
             Self::Unknown => "unknown",
         }
     }

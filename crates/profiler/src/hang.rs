@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the first collective of every group that some rank entered and has not left (`progress`);
 //! missing ranks, and ranks that called another collective; and, following the missing ranks to their own
-//! collectives, the ranks that do not wait (`chain`). The cause of a rank outside of all collectives is
+//! collectives, the ranks that do not wait (`chain`). The cause of a rank outside all collectives is
 //! unknown: its last stack is shown.
 //!
 //! Source of the method: PyTorch's flight-recorder documentation and the taxonomy of hangs in `traces.md` 7.9 of the project's notes.

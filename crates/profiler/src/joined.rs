@@ -63,7 +63,7 @@ impl Joined {
         }
     }
 
-    /// Tests whether a collective is outside of a member's recording: before the first or after the last communication of a rank that takes
+    /// Tests whether a collective is outside a member's recording: before the first or after the last communication of a rank that takes
     /// no part. That rank's file begins late or is truncated.
     fn outlasts(&self, collective: &Collective) -> bool {
         if collective.complete {

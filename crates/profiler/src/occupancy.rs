@@ -77,7 +77,7 @@ impl Intervals {
         self.iter().map(|(start, end)| other.within(start, end)).sum()
     }
 
-    /// The parts of these intervals outside of others.
+    /// The parts of these intervals outside others.
     pub(crate) fn outside(&self, other: &Self) -> Self {
         let mut raw = Vec::with_capacity(self.starts.len());
         for (start, end) in self.iter() {
@@ -250,7 +250,7 @@ impl Occupancy {
         let last = self.kernels.partition_point(|&start| start < to);
         let kernels = i64::try_from(last - first).unwrap_or(i64::MAX);
         if self.host_alone {
-            // Time outside of operators is host time, even during background communication.
+            // Time outside operators is host time, even during background communication.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
         }
         // A start that is this late is not caused by the host, even if the host limits the launches.

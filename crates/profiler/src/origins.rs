@@ -23,7 +23,7 @@ const MOST: usize = 200;
 pub enum By {
     /// Modules (`nn.Module`), by the path of their classes; annotations without recorded modules.
     Module,
-    /// The innermost function of Python outside of the framework, with file and line.
+    /// The innermost function of Python outside the framework, with file and line.
     Source,
 }
 

@@ -94,7 +94,7 @@ struct Thread {
     open: Vec<(i64, Option<Phase>, bool)>,
 }
 
-/// Phase at every host row. Work launched by an operator outside of every mark is forward work, if the trace contains a backward pass.
+/// Phase at every host row. Work launched by an operator outside every mark is forward work, if the trace contains a backward pass.
 pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     let host = &trace.host;
     let mut marks = Marks::new(trace);

@@ -93,7 +93,7 @@ pub fn columns(
             .into_iter()
             .map(|of| ((of.member, of.tracks), of.counters))
             .unzip();
-    // Other ranks may wait for a rank outside of the view: the critical path includes all ranks.
+    // Other ranks may wait for a rank outside the view: the critical path includes all ranks.
     let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
         let view = View::new(&job.members[at].trace, tables);
         let exchanges = Exchanges::of(joined, at, &view);

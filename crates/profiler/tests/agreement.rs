@@ -9,7 +9,7 @@ use railwright_profiler::collectives::{InSteps, RankCommunication, joined_commun
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::pipeline::{self, Question};
 use railwright_profiler::profile::{OneByOne, Options, profile};
-use railwright_profiler::steps::of_job;
+use railwright_profiler::steps_of_job;
 use railwright_profiler::testing::Synthetic;
 use railwright_profiler::view::Tables;
 use railwright_profiler::waterfall::Label;
@@ -53,7 +53,7 @@ fn all_reports_have_the_same_steps() {
         let joined = join(&mut job, &JoinOptions::default());
         let profiled = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile");
         let (windows, report) = (&profiled.windows, &profiled.report);
-        assert_eq!(windows, &of_job(&job, &joined, &Tables::shipped(), &OneByOne), "{folder}");
+        assert_eq!(windows, &steps_of_job(&job, &joined, &Tables::shipped(), &OneByOne), "{folder}");
         let mean = windows.mean_step();
         assert!(are_equal(report.step_time, mean), "{folder}: {}, {mean}", report.step_time);
         assert_eq!(report.steps_covered, windows.covered(), "{folder}");

@@ -16,8 +16,8 @@ pub use samples::{
     AttentionSample, CollectiveKind, CollectiveSample, ProductPass, ProductSample, Samples, StepSample,
 };
 
+use crate::Portable as _;
 use crate::model::Model;
-use crate::portable::Portable as _;
 use crate::precision::DataType;
 use crate::software::PARTS;
 use serde::de::IgnoredAny;

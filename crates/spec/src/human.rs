@@ -3,7 +3,7 @@
 //! Responsible for: number formats of all tables, messages and the web UI. ASCII only, about three significant digits. Computes nothing;
 //! programs read the numbers from JSON instead.
 
-use crate::portable::Portable as _;
+use crate::Portable as _;
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
 
 /// Number with `digits` significant digits, without an exponent, with commas between thousands.

@@ -27,7 +27,7 @@ pub mod human;
 mod memory_amount;
 pub mod model;
 pub mod plan;
-pub mod portable;
+mod portable;
 pub mod precision;
 pub mod problem;
 pub mod quantity;
@@ -38,4 +38,5 @@ pub mod topic;
 
 pub use address::{Scheme, is_address, without_query};
 pub use memory_amount::{LEAST_MEMORY, memory_amount};
+pub use portable::Portable;
 pub use statistics::{lower_median, median, quantile, quantiles};

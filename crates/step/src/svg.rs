@@ -5,8 +5,8 @@
 
 use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
+use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
-use railwright_spec::portable::Portable as _;
 use std::fmt::Write;
 
 /// Drawing options.

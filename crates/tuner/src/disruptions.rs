@@ -13,7 +13,7 @@ use railwright_spec::run::Disruptions;
 
 /// Flaps and slow parts on the network of a cluster, by device, with tables of rates over those of the catalogue, each with its name. Only
 /// whole scale-up domains count.
-pub fn of_cluster(cluster: &Cluster, tables: &[(String, String)]) -> Result<Disruptions, Problem> {
+pub fn disruptions_of(cluster: &Cluster, tables: &[(String, String)]) -> Result<Disruptions, Problem> {
     let domain = cluster.scale_up.domain_size.max(1);
     let spec = DesignSpec {
         devices: Some(cluster.devices.div_ceil(domain) * domain),

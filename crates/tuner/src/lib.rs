@@ -23,7 +23,8 @@
 pub mod balance;
 pub mod codesign;
 pub mod collective;
-pub mod disruptions;
+mod disruptions;
+pub use disruptions::disruptions_of;
 pub mod exchanges;
 pub mod flows;
 pub mod ranking;

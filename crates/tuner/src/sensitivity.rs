@@ -19,7 +19,7 @@ use railwright_calculator::evaluate::{evaluate_with, seen_from};
 use railwright_calculator::memory::Fit;
 use railwright_calculator::schedule::Workspace;
 use railwright_calculator::software;
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::Run;

@@ -4,8 +4,8 @@
 //! search, order ([`crate::search::by_family`]), logs and edits of files.
 
 use railwright_calculator::intervals::differences;
+use railwright_spec::Portable as _;
 use railwright_spec::plan::{Plan, PlanSpec};
-use railwright_spec::portable::Portable as _;
 use railwright_spec::run::{Section, Value};
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use super::Shown;
 use crate::question::Question;
 use railwright_calculator::calibration::step_times::worth_measuring;
 use railwright_calculator::costing::{Costing, Machine};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 

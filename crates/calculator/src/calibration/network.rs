@@ -5,11 +5,11 @@
 use super::collectives::by_place;
 use super::{from, group, is_local, median, rounded, uncertainty};
 use crate::collectives::{Fabric, ring_share};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{
     Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples,
 };
 use railwright_spec::cluster::Cluster;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Bytes;
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use super::{
     Case, Line, Observation, Predictor, from, line, median, pass_of, regime, rounded, significant, spread,
 };
 use crate::operators::{Cost, Pass};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regime, Samples};
-use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 

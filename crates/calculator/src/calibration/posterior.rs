@@ -13,7 +13,7 @@
 //! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 5.4, 14.7 and 14.8).
 
 use crate::software::PARTS;
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use serde::{Deserialize, Serialize};
 
 /// Factor that multiplies and divides a part's time to determine its share. Central differences over this range cover the corners where the

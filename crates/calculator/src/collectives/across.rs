@@ -7,7 +7,7 @@ use super::fabric::{Links, ring_wire};
 use super::link::TreeChannels;
 use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// A protocol of the library: its latencies in seconds and the share of bandwidth that its format leaves.

@@ -5,8 +5,8 @@
 
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, CollectiveKind, Regime};
-use railwright_spec::portable::Portable as _;
 
 /// One measured model, with the catalogue's for the same operation and ranks.
 #[derive(Clone, Copy, Debug)]

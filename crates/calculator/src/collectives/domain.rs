@@ -3,7 +3,7 @@
 use super::law::Law;
 use super::link::{LinkClass, MESH_LINKS};
 use super::{Collective, Source};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use std::sync::OnceLock;
 
 const TABLE: &str = railwright_catalog::COLLECTIVES;

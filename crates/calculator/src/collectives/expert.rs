@@ -3,7 +3,7 @@
 use super::fabric::Links;
 use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of its link that dispatch inside a domain reaches: 153 to 158 of 200 GB/s (H800), 643 to 740 of 900 (B200).

@@ -2,7 +2,7 @@
 
 use super::law::bus_factor;
 use super::{Collective, CollectiveCost, Source};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of the links that large transfers reach (no published curves; the usual figure of compilers that overlap them).

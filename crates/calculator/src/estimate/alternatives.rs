@@ -5,8 +5,8 @@
 
 use crate::costing::Costing;
 use crate::evaluate::evaluate;
+use railwright_spec::Portable as _;
 use railwright_spec::plan::OpenSettings;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 /// A step time under another assumption.

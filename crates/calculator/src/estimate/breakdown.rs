@@ -31,6 +31,7 @@ impl Part {
     }
 
     /// Recompute of all operators of a step together, which is a part of its compute and which the tree lists by operator.
+    #[must_use]
     pub fn recompute(&self) -> Self {
         let compute = self.children.iter().filter(|part| part.id == "compute");
         let passes = compute.flat_map(|part| &part.children).flat_map(|operator| &operator.children);

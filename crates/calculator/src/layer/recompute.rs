@@ -1,18 +1,16 @@
 //! Forward work of a layer that runs again before its backward pass.
 
-use super::LayerCost;
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
 /// The recomputed work of a layer under a policy that covers it.
-pub(super) fn of(policy: &Recompute, layer: &Layer, cost: &LayerCost) -> Work {
-    let forward = &cost.forward;
+pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, skips_last_gemm: bool) -> Work {
     match policy {
         Recompute::None => Work::default(),
         Recompute::Full { .. } => match &layer.feed_forward {
-            FeedForward::Dense(mlp) if cost.skips_last_gemm && !layer.parallel_residual => {
+            FeedForward::Dense(mlp) if skips_last_gemm && !layer.parallel_residual => {
                 let mut work = *forward;
                 work -= &part(forward, &[(Family::Mlp, if mlp.gated { 1.0 / 3.0 } else { 0.5 })], &[]);
                 work
@@ -105,8 +103,7 @@ mod tests {
         forward.compute[Family::AttentionCore as usize] = Seconds::new(1.0);
         (forward.flop, forward.launches) = (Flop::new(400.0), 8.0);
         let of = |skips_last_gemm| {
-            let cost = LayerCost { forward, skips_last_gemm, ..LayerCost::default() };
-            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &cost)
+            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &forward, skips_last_gemm)
         };
         let (whole, shorter) = (of(false), of(true));
         assert_eq!(whole, forward);

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the conversion of a predicted peak and its error's spread to a verdict. Does not predict the peak.
 
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 

@@ -409,10 +409,6 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
     let moments = all_sixteen || notes.contains("bf16 gradients and moments");
     let sixteen = moments || notes.contains("fp16 gradients");
     spec.precision = Some(preset);
-    // NVIDIA's DGX Cloud recipes set `grad_reduce_in_fp32 = False`.
-    let recipe = |text: &str| text.contains("dgxc-benchmarking");
-    let of_recipe = recipe(notes) || cells.text("framework").is_some_and(recipe);
-    let stated = stated.or(of_recipe.then_some(DataType::Bf16));
     spec.precision_gradients = sixteen.then_some(formats.parameters).or(stated);
     spec.precision_gradient_reduce =
         (sixteen || notes.contains("mp_mode=pure")).then_some(formats.parameters).or(stated);

@@ -13,7 +13,7 @@ use railwright_profiler::communication::NameTable;
 use railwright_profiler::perfetto::{self, Mark, Options};
 use railwright_profiler::pipeline::{self, from_job};
 use railwright_profiler::readers::Keep;
-use railwright_profiler::steps::of_job;
+use railwright_profiler::steps_of_job;
 use railwright_profiler::view::Tables;
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     }
     let joined = profile::join_ranks(&mut job, arguments.clocks, layout);
     printer.warnings(&joined.warnings);
-    let windows = of_job(&job, &joined, &Tables::shipped(), &profiled::AllCores);
+    let windows = steps_of_job(&job, &joined, &Tables::shipped(), &profiled::AllCores);
     let mut marks = perfetto::steps(&windows);
     marks.extend(perfetto::waits(&job, &joined));
     if job.members.len() > 1 {

@@ -20,7 +20,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_spec::run::Disruptions;
-use railwright_tuner::disruptions::of_cluster;
+use railwright_tuner::disruptions_of;
 use serde::Serialize;
 
 /// A job's goodput with the machine that it runs on.
@@ -98,7 +98,7 @@ fn disruptions(
 ) -> Result<Option<Disruptions>, Failure> {
     let table = |path: &String| Ok::<_, Failure>((input::read(path, RATES_LIMIT)?, path.clone()));
     let tables = arguments.rates.iter().map(table).collect::<Result<Vec<_>, _>>()?;
-    let given = if tables.is_empty() { of_run } else { Some(of_cluster(cluster, &tables)?) };
+    let given = if tables.is_empty() { of_run } else { Some(disruptions_of(cluster, &tables)?) };
     Ok(given.map(|each| each.of(cluster.devices)))
 }
 

@@ -10,9 +10,9 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::validation::report::{Errors, RowResult, Used};
 use railwright_calculator::validation::{Validation, validate_watched};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::problem::Problem;
 use std::sync::Arc;
 

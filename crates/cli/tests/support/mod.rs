@@ -89,7 +89,7 @@ pub(crate) fn rejected(arguments: &[&str]) -> String {
     let outcome = run(arguments);
     assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
     assert!(
-        outcome.stdout.is_empty() && outcome.stderr.starts_with("error: "),
+        outcome.stdout.is_empty() && outcome.stderr.lines().any(|line| line.starts_with("error: ")),
         "{arguments:?}: {}",
         outcome.stderr
     );

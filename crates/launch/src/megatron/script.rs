@@ -88,8 +88,7 @@ fn flags_in(text: &str) -> Option<usize> {
         // The settings are in Primus's file; the flags are overrides of it.
         return None;
     }
-    if crate::nemo::performance::is_one(text) {
-        // A recipe of Megatron-Bridge, with flags of the same names.
+    if stranger::starts_recipe(text) {
         return None;
     }
     let words = text.split(|c: char| c.is_whitespace() || "\"'()".contains(c));

@@ -25,6 +25,16 @@ const FLAGS: &[&str] = &[
 /// Number of such flags from which a text without a name of Megatron is another program's.
 const MOST: usize = 2;
 
+/// Tests whether a text starts a performance script of Megatron-Bridge: a recipe by its parts, on a number of GPUs. It has flags of the
+/// same names.
+pub(crate) fn starts_recipe(text: &str) -> bool {
+    let has = |flag: &str| {
+        text.split_whitespace()
+            .any(|word| word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+    };
+    (has("--model_recipe_name") || (has("--model_name") && has("--model_size"))) && has("--num_gpus")
+}
+
 /// Tests whether a word is a flag of another parser.
 pub(super) fn is_flag(word: &str) -> bool {
     let spelling = word.split('=').next().unwrap_or(word);

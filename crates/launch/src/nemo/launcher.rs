@@ -7,6 +7,16 @@ use crate::Context;
 use crate::document::{self, Document};
 use crate::shell::{Command, Word};
 
+/// Tests whether some word of a text is `prefix...=`.
+pub(super) fn is_override(text: &str, prefix: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        word.trim_start_matches(['+', '\'', '"']).strip_prefix(prefix).is_some_and(|rest| {
+            rest.split_once('=')
+                .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c)))
+        })
+    })
+}
+
 /// Stages that train.
 const STAGES: [&str; 3] = ["training", "fine_tuning", "peft"];
 
@@ -23,7 +33,7 @@ pub(super) struct Stage {
 /// Tests whether a text has overrides of the model and the trainer of a stage.
 pub(super) fn is_one(text: &str) -> bool {
     STAGES.iter().any(|stage| {
-        ["model.", "trainer."].iter().all(|section| super::is_override(text, &format!("{stage}.{section}")))
+        ["model.", "trainer."].iter().all(|section| is_override(text, &format!("{stage}.{section}")))
     })
 }
 

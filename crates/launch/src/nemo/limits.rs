@@ -3,7 +3,7 @@
 //! Responsible for: open dimensions of a model whose configuration was not read, dimensions that change a model named elsewhere, and the
 //! features of models that are not supported: an encoder and a decoder, or a vision tower.
 
-use super::script::Started;
+use super::started::Started;
 use crate::document::{Data, Entry};
 use crate::{Draft, RemarkKind, effects};
 use railwright_spec::model::{Mixer, Model, by_name, catalogue};

@@ -3,9 +3,10 @@
 //! Responsible for: these flags as the recipe's keys (`scripts/performance/argument_parser.py`, 2025 and 2026), and the name of the recipe.
 //! All other settings are in the recipe for the kind of GPU, so they stay open.
 
-use super::script::Started;
+use super::started::Started;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::megatron::meaning::World;
+use crate::megatron::stranger::starts_recipe;
 use crate::shell::{self, Command, Script};
 
 /// Flags, and the keys that they set.
@@ -65,20 +66,11 @@ const HARMLESS: &[&str] = &[
     "domain",
 ];
 
-/// Tests whether a text starts a performance script: a recipe by its parts, on a number of GPUs.
-pub(crate) fn is_one(text: &str) -> bool {
-    let has = |flag: &str| {
-        text.split_whitespace()
-            .any(|word| word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
-    };
-    (has("--model_recipe_name") || (has("--model_name") && has("--model_size"))) && has("--num_gpus")
-}
-
 /// The command of a script, or of a text that it writes for its ranks.
 fn command(script: &Script, text: &str) -> Option<Command> {
     let is_start = |command: &&Command| {
         let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-        words.iter().any(|word| crate::megatron::is_program(word)) && is_one(&words.join(" "))
+        words.iter().any(|word| crate::megatron::is_program(word)) && starts_recipe(&words.join(" "))
     };
     if let Some(command) = script.commands.iter().rev().find(is_start) {
         return Some(command.clone());
@@ -96,7 +88,7 @@ fn command(script: &Script, text: &str) -> Option<Command> {
 
 /// The settings of the command; `None` if a text has none.
 pub(super) fn read(script: &Script, text: &str) -> Option<Started> {
-    if !is_one(text) {
+    if !starts_recipe(text) {
         return None;
     }
     let command = command(script, text)?;

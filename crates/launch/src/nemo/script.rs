@@ -3,30 +3,14 @@
 //! Responsible for: the overrides of the last command that has any, with the script's variables in their values, the name of its recipe and
 //! its ranks. Variables of the script are no settings. Does not open the recipe.
 
+use super::started::Started;
 use super::{launcher, performance};
-use crate::context::Sources;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::megatron::meaning::World;
 use crate::megatron::world::{self, Batch};
 use crate::shell::{self, Command, Script, Why, Word};
 use crate::{Context, Draft, RemarkKind};
 use std::path::Path;
-
-/// A command that starts a recipe.
-pub(super) struct Started {
-    pub(super) document: Document,
-    /// Name of the recipe, with its line.
-    pub(super) recipe: Option<(String, usize)>,
-    pub(super) world: World,
-    /// Overrides with a value that is known at run time alone, with their lines.
-    pub(super) open: Vec<(String, usize)>,
-    /// Flags that are not read, with their lines.
-    pub(super) unknown: Vec<(String, usize)>,
-    /// The script's files and the configuration, if that was read.
-    pub(super) sources: Option<Sources>,
-    /// The configuration that the command names without its text: the flag, its line, and the reason.
-    pub(super) unread: Option<(String, usize, String)>,
-}
 
 /// The command that starts a recipe; `None` for a text without one, such as a list of overrides alone.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Draft) -> Option<Started> {

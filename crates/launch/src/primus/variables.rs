@@ -3,10 +3,12 @@
 //! Responsible for: `${NAME:default}`, by the variables that a script exports. A variable whose value only the run decides leaves its
 //! key open.
 
-use super::UNSET;
 use crate::RemarkKind;
 use crate::document::{self, Data, Entry};
 use std::collections::BTreeMap;
+
+/// The value of an argument that is a variable of the script without a value.
+pub(super) const UNSET: &str = "a variable";
 
 /// A remark: kind, source, line, message.
 pub(super) type Remarks = Vec<(RemarkKind, String, Option<usize>, String)>;

@@ -3,7 +3,7 @@
 //! Responsible for: Python's operations on whole numbers, numbers and texts. The result of any other operation is open.
 
 use super::value::{Heap, Value};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 
 fn open(why: &str) -> Value {
     Value::Open(why.into())

@@ -298,7 +298,7 @@ impl arithmetic::Names for Nameless {
 /// `s#old#new#` of `sed` for a plain text: patterns have no value.
 fn replaced(expression: &str, text: &str) -> Option<String> {
     let rest = expression.strip_prefix('s')?;
-    let delimiter = rest.chars().next().filter(|c| c.is_ascii_punctuation())?;
+    let delimiter = rest.chars().next().filter(char::is_ascii_punctuation)?;
     let parts: Vec<&str> = rest.split(delimiter).collect();
     let ["", old, new, flags @ ("" | "g")] = parts.as_slice() else { return None };
     let is_plain = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || "_-/ :,=".contains(c));

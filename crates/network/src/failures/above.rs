@@ -233,7 +233,7 @@ impl<'a> View<'a> {
                 }
             }
         }
-        let mut on_cores = self.from_others(tiers);
+        let mut on_cores = self.of_others(tiers);
         for (spine, at) in at.iter().enumerate().filter(|(spine, _)| is_used[*spine]) {
             let each = at / onwards(spine);
             if own[spine] > 0 {
@@ -252,7 +252,7 @@ impl<'a> View<'a> {
             let fewest = reached.clone().min().copied().unwrap_or(0) as f64;
             return devices / (reached.count() as f64 * fewest);
         }
-        let (mut most, mut on_cores) = (0.0_f64, self.from_others(tiers));
+        let (mut most, mut on_cores) = (0.0_f64, self.of_others(tiers));
         let mut on_links = vec![0.0; self.cores.len()];
         for (known, devices, links) in &self.leaves {
             let Some((arriving, behind)) = self.arrivals(tiers, links) else {
@@ -306,7 +306,7 @@ impl<'a> View<'a> {
     }
 
     /// Messages of the other pods of the zone at each core, if they leave it.
-    fn from_others(&self, tiers: usize) -> Vec<f64> {
+    fn of_others(&self, tiers: usize) -> Vec<f64> {
         if tiers < 4 {
             return vec![0.0; self.cores.len()];
         }

@@ -4,7 +4,7 @@
 //! counts of flaps have no number of links (5,000 to 60,000 a day in all clusters of one operator, 10.1145/3651890.3672265, section 2.3).
 //! Excludes failures that end with a repair ([`super::expected`]).
 
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use serde::Serialize;
 
 /// Hours in a month: a twelfth of 8,760.
@@ -152,7 +152,7 @@ pub fn flaps(role: &Role, flaps: &Flaps, interruption_hours: f64) -> FlapLoss {
     FlapLoss { per_month, stall_seconds, stopping, lost_hours, lost_hours_per_month: per_month * lost_hours }
 }
 
-/// Cost of slow parts. Nothing routes around a part that still works, and packets are spread evenly over it and the parts beside it: its share
+/// Cost of slow parts. Nothing routes around a part that still works, and packets are spread evenly over it and the parts next to it: its share
 /// of a message arrives last. So the most affected device keeps what the part keeps, unless it would miss nothing without the part. Until the
 /// part is found after `h` hours, all `N` devices run `s` times slower: `N (1 - 1 / s) h` device-hours; all of them if the step cannot finish.
 pub fn slow(role: &Role, slow: &Slow, slowdown: &dyn Fn(f64) -> Option<f64>) -> SlowLoss {

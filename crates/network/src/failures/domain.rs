@@ -3,7 +3,7 @@
 //! Responsible for: their classes, if the parts of the domains are known ([`crate::topology::scale_up`]). No failure rate of such a part was
 //! found in public: without one in a user's table, a class has its effect and no cost.
 
-use super::Class;
+use super::class::Class;
 use crate::topology::Design;
 use crate::topology::scale_up::{DomainPart, ScaleUp, WithoutPart};
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,7 +124,7 @@ mod tests {
     /// By hand: a chip takes the rack out for 24 h, or 1/18 of the bandwidth of 30% of the step; a link takes a GPU, for which a spare
     /// stands by.
     #[test]
-    fn what_a_job_does_costs_what_it_says() {
+    fn the_cost_of_a_response_is_that_of_its_class() {
         let of = |without, spares, part: &str| {
             let list = expected(&racks(without, spares), OWN);
             list.into_iter().find(|loss| loss.class.part == part).expect("there")

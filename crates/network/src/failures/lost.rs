@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the place of a numbered part. Numbers are those of [`super::state`].
 
-use super::state::Part;
+use super::class::Part;
 use crate::topology::Design;
 use crate::topology::design::ClosNetwork;
 use std::collections::{BTreeMap, BTreeSet};

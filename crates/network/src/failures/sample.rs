@@ -9,7 +9,7 @@ use super::{Recovery, classes, parts};
 use crate::topology::Choices;
 use crate::topology::Design;
 use crate::topology::scale_up::{DomainPart, WithoutPart};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -8,24 +8,16 @@
 //! and then from the first leaf on.
 
 use super::above::Above;
+pub use super::class::Part;
+use super::class::{Recovery, neighbour_share};
+use super::domain;
 use super::lost::{Lost, narrow};
-use super::{Recovery, domain, neighbour_share};
 use crate::topology::design::ClosNetwork;
 use crate::topology::scale_up::{DomainPart, WithoutPart};
 use crate::topology::{Design, Fabric};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A part by its class (as [`super::Class::part`]) and its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Part {
-    /// The class.
-    pub class: &'static str,
-    /// The number.
-    pub number: u64,
-}
 
 /// Devices from the first to the last, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

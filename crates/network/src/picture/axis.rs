@@ -3,8 +3,8 @@
 //! Responsible for: choosing ticks and writing them short, the position of a chart's area, its grid and its axis labels. Independent of the
 //! content of the chart.
 
+use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
-use railwright_spec::portable::Portable as _;
 use std::fmt::Write as _;
 
 /// Size of a chart and the margins around its area.

@@ -6,8 +6,8 @@
 
 use super::letters::{HIGH, Sheet, wide};
 use super::open;
+use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
-use railwright_spec::portable::Portable as _;
 use std::fmt::Write as _;
 
 /// A square of cells.

@@ -67,7 +67,7 @@ fn bad(part: &str) -> Problem {
         .hint("use a Slurm node list such as `gpu[001-004,007],gpu010`")
 }
 
-/// Parts between commas outside of brackets.
+/// Parts between commas outside brackets.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     text.split(move |c: char| {

@@ -80,7 +80,7 @@ impl Tree {
         full.count() as u64
     }
 
-    /// Weight of a byte between two positions: 0 inside a domain, 1 for the links of its devices outside of it, and the oversubscription of
+    /// Weight of a byte between two positions: 0 inside a domain, 1 for the links of its devices outside it, and the oversubscription of
     /// every level above.
     pub fn weight(&self, a: Spot, b: Spot) -> f64 {
         let [leaf, spine] = self.oversubscription;

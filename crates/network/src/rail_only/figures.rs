@@ -7,7 +7,7 @@ use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
 use super::{Parameters, cost, schemes};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 /// All figures.

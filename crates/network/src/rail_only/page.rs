@@ -5,8 +5,8 @@
 use super::figures::{Figure, figures};
 use super::report::RailOnlyReport;
 use super::targets::{Kind, Status, Target};
+use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
-use railwright_spec::portable::Portable as _;
 use std::fmt::Write as _;
 
 /// A section: its heading, a sentence, and the prefixes of the names of its claims and figures.

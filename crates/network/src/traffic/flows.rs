@@ -7,7 +7,7 @@
 //! in each of `D` domains.
 
 use super::{Algorithm, Exchange, Numbering, Place, rings};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 

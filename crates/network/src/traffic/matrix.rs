@@ -90,7 +90,7 @@ impl Matrix {
         self.blocks.iter().map(inside).fold(self.partners.len() as u64, u64::saturating_add)
     }
 
-    /// Bytes of a rank outside of blocks, by ascending partner.
+    /// Bytes of a rank outside blocks, by ascending partner.
     pub(super) fn written_out(&self, from: u32) -> &[(u32, f64)] {
         match (self.starts.get(from as usize), self.starts.get(from as usize + 1)) {
             (Some(start), Some(end)) => &self.partners[*start..*end],

@@ -79,7 +79,7 @@ pub(super) struct Chains {
     pub last_start: Vec<i64>,
     /// By collective: the member that started last.
     pub last_member: Vec<u32>,
-    /// By member: launches of all its parts, including those outside of the steps. `None` if a matched part has no launch within a step.
+    /// By member: launches of all its parts, including those outside the steps. `None` if a matched part has no launch within a step.
     pub launches: Vec<Option<Vec<Launch>>>,
     /// By member and part: launch time in nanoseconds, whether or not other launches were recorded.
     pub calls: Vec<Vec<Option<i64>>>,

@@ -8,7 +8,7 @@ use super::jitter::Beyond;
 use super::nodes::nodes;
 use super::verdict::{Kind, Named};
 use crate::Job;
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use std::collections::BTreeSet;
 
 /// Minimum ratio of the smallest to the largest cost of ranks that delay each other in turn.

@@ -163,7 +163,7 @@ impl Reference {
     }
 
     /// Positions by step and number within it. `None` without launches. Further micro-batches are the last but one: reductions of gradients
-    /// run beside the last one.
+    /// run together with the last one.
     fn keys_in_steps(&self, program: &Program) -> Option<Vec<Key>> {
         let (turns, counts) = (program.turns.as_ref()?, self.counts.as_ref()?);
         let first = counts.keys().chain(turns.counts.keys()).map(|key| key.1).min()?;

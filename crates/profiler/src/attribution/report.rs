@@ -128,7 +128,7 @@ pub struct StragglerReport {
     pub waits: f64,
     /// Idle share of a device during a typical step (0 to 1), mean over the ranks.
     pub idle: f64,
-    /// True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time.
+    /// True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time.
     pub from_host: bool,
     /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks.
     pub host_bound: bool,

@@ -9,6 +9,7 @@ use super::chain::Chains;
 use super::lone::{self, Kernels};
 use super::lone_hosts::OwnTime;
 use super::nodes::nodes;
+use super::verdict::EITHER;
 use super::{lone_hosts, steps, uneven};
 use crate::Job;
 use crate::communication::NameTable;
@@ -25,9 +26,6 @@ const NEARLY: f64 = 1.03;
 
 /// Cause of a stage with more work than the others.
 const IMBALANCE: &str = "imbalance";
-
-/// Cause of a stage with one rank whose heavy kernels alone are longer by one factor.
-pub(super) const EITHER: &str = "imbalance or slow chip";
 
 /// A stage with longer compute than the others.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,11 +4,13 @@
 //! inaccurate or a rank has no counterparts.
 
 use super::lengths::Work;
-use super::stages::EITHER;
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::joined::Joined;
 use serde::Serialize;
+
+/// Cause of a stage with one rank whose heavy kernels alone are longer by one factor.
+pub(super) const EITHER: &str = "imbalance or slow chip";
 
 /// Maximum replay error of the measured times, as a share of a step: beyond it there is no verdict.
 pub const MOST_OFF: f64 = 0.02;

@@ -554,7 +554,7 @@ mod tests {
             "{found:?}"
         );
         assert_ne!(found.last().map(|part| part.0), Some(Cause::Compilation));
-        // Profiler flushes and lazy loading of the driver are recorded outside of threads.
+        // Profiler flushes and lazy loading of the driver are recorded outside threads.
         let found = causes(late, &[(0, 9_000_000, Overhead, "Buffer Flush", 1)]);
         assert_eq!(found[0].0, Cause::Profiler);
         let found = causes(late, &[(0, 9_000_000, Overhead, "Command Buffer Full", 1)]);

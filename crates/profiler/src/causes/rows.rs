@@ -24,7 +24,7 @@ pub struct Where {
     pub operator: u32,
     /// The innermost module (`nn.Module: ...`).
     pub module: u32,
-    /// The innermost function of Python outside of the framework.
+    /// The innermost function of Python outside the framework.
     pub python: u32,
     /// The innermost annotation, other than the step's own.
     pub annotation: u32,
@@ -55,7 +55,7 @@ fn is_framework(name: &str) -> bool {
         || name.contains("site-packages/torch/")
 }
 
-/// Tests whether a name is a Python function outside of the framework, with its file.
+/// Tests whether a name is a Python function outside the framework, with its file.
 pub(crate) fn is_own_source(name: &str) -> bool {
     !is_framework(name) && name.contains(".py")
 }
@@ -135,7 +135,7 @@ pub struct CauseRow {
     /// The innermost module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// The innermost function of Python outside of the framework.
+    /// The innermost function of Python outside the framework.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub python: Option<String>,
     /// The innermost annotation.

@@ -1,7 +1,7 @@
 //! Causality bounds of clocks.
 //!
 //! Responsible for: bounds from causality. No rank leaves a blocking collective before the last has entered, and no message is received
-//! before it is sent. An offset outside of these bounds is moved to their edge; an unknown drift widens them with the distance from the
+//! before it is sent. An offset outside these bounds is moved to their edge; an unknown drift widens them with the distance from the
 //! middle of the recording. Contradicting bounds cause a warning.
 
 use super::RankClock;

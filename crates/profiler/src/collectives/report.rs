@@ -251,7 +251,7 @@ fn in_steps(
     windows: &Windows,
     accelerator: Option<&railwright_spec::cluster::Accelerator>,
 ) -> InSteps {
-    // Without steps, activity outside of the common recording counts as well.
+    // Without steps, activity outside the common recording counts as well.
     let is_whole = windows.cut_by == CutBy::Nothing;
     let span = if is_whole { (i64::MIN, i64::MAX) } else { windows.span() };
     let within = if is_whole { rows.to_vec() } else { clipped(rows, span, occupancies) };

@@ -30,7 +30,7 @@ pub struct UnknownKernel {
     pub ranks: u32,
 }
 
-/// Unknown kernels with more than [`SHARE`] of a rank's device window outside of its compute stream, the largest first. The compute stream
+/// Unknown kernels with more than [`SHARE`] of a rank's device window outside its compute stream, the largest first. The compute stream
 /// is the busiest one with kernels that do not communicate. `computes` returns true for names in the table of compute kernels.
 pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> bool) -> Vec<UnknownKernel> {
     let mut found: BTreeMap<String, UnknownKernel> = BTreeMap::new();

@@ -160,7 +160,7 @@ fn one_rank(body: impl Fn(u32, &mut Recorder)) -> Vec<Finding> {
         recorder.step(number, |r| {
             (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
             body(number, r);
-            // Idle time at the end of the last step would be outside of it.
+            // Idle time at the end of the last step would be outside it.
             r.kernel(GEMM, MICROSECOND);
         });
     }
@@ -573,7 +573,7 @@ fn links_that_carry_less_than_they_could() {
     assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{reported:#?}");
     // A rate near the ceiling is no finding.
     assert!(!ids(&on("NVIDIA H100 80GB HBM3", 50_000)).contains("low-bandwidth"));
-    // An accelerator outside of the catalogue has no ceiling, so no rate is low.
+    // An accelerator outside the catalogue has no ceiling, so no rate is low.
     let found = on("abacus", 100_000);
     let reported = the(&found, "low-bandwidth");
     assert!(reported.cost.is_none() && reported.message.contains("unknown"), "{reported:#?}");

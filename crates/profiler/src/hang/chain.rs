@@ -21,7 +21,7 @@ pub enum RootCause {
     /// include it.
     NoDump,
     /// The group does not list its ranks and too few are known: the missing rank is unknown. The ranks are
-    /// those outside of all collectives.
+    /// those outside all collectives.
     MembersUnknown,
     /// It waits for itself through other ranks.
     Circle,
@@ -65,7 +65,7 @@ fn last(records: &[(u32, &FlightRecord)], rank: u32) -> Option<Entry> {
 }
 
 /// Ranks that block a collective, and the reason why the search may end there. `idle` are the ranks known to
-/// be outside of all collectives.
+/// be outside all collectives.
 fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
     match stuck.state {
         // A single rank is not a group: the other ranks are unknown.

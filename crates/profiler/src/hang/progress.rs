@@ -212,7 +212,7 @@ struct Dumps {
 }
 
 /// Groups and messages that hint at ranks without a dump. These are groups that only one rank used and no dump lists, and messages to or
-/// from a rank outside of `records`. Ordered, without duplicates.
+/// from a rank outside `records`. Ordered, without duplicates.
 pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
     let mut sequences = CallSequences::default();
     let mut users: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Kernels by type and by name.
 //!
-//! Responsible for: the time of each mix of types, and the kernels with the largest time. Excludes types outside of the tool's table.
+//! Responsible for: the time of each mix of types, and the kernels with the largest time. Excludes types outside the tool's table.
 
 use super::events::{Events, OnStream, Type};
 use super::intervals::union;

@@ -7,7 +7,7 @@ use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
 use super::numbers::{after, count_after, leading, median};
 use super::trainer::{self, Trainer};
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Maximum number of successive kernels in a backward pass without a backward mark.
 const NEAR: usize = 16;
 
-/// Minimum share of kernel time in backward work, and outside of it.
+/// Minimum share of kernel time in backward work, and outside it.
 const SHARE: f64 = 0.2;
 
 pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {

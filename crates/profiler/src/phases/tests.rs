@@ -139,7 +139,7 @@ fn a_short_step_between_two_updates_is_no_update() {
     assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 0);
 }
 
-/// A model's own operators on lists of tensors belong to its pass; outside of every pass they belong to the optimizer.
+/// A model's own operators on lists of tensors belong to its pass; outside every pass they belong to the optimizer.
 #[test]
 fn lists_of_tensors_belong_to_the_pass_around_them() {
     use HostKind::{Annotation, Operator, Runtime};

@@ -98,7 +98,7 @@ fn passes_of(job: &Job, joined: &Joined, windows: impl FnOnce() -> Windows) -> R
     let is_marked = job.members.iter().any(|member| !steps(&member.trace).is_empty());
     let of_means = |warning: &&Warning| !is_marked || warning.id == "steps-before-steady-state";
     passes.warnings.extend(windows.warnings.iter().filter(of_means).cloned());
-    // One window of the whole recording is no step: passes may lie outside of the common recording.
+    // One window of the whole recording is no step: passes may lie outside the common recording.
     let unmarked = (!is_marked && numbered.len() > 1).then(|| numbered.clone());
     if unmarked.is_some() {
         // Such steps are cut on the device's time.

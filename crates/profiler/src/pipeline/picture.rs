@@ -8,8 +8,8 @@ use super::bubbles::Cause;
 use super::verdict::time;
 use super::{PassBox, PipelinePage, Row};
 use crate::passes::PassKind;
+use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
-use railwright_spec::portable::Portable as _;
 use std::fmt::Write;
 
 /// Drawing options.

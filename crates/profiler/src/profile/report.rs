@@ -298,7 +298,7 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
         );
         warnings.push(Warning::new("steps-do-not-repeat", message));
     }
-    // The end of the last step is outside of the recording.
+    // The end of the last step is outside the recording.
     let outside = windows.added * i64::try_from(waterfall.ranks.len()).unwrap_or(i64::MAX);
     let unexplained = waterfall.share((waterfall.total.get(Label::Unexplained) - outside).max(0));
     if unexplained > 0.01 {

@@ -123,7 +123,7 @@ pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     order.into_iter().find(|kind| shown.contains(kind)).unwrap_or(Use::Other)
 }
 
-/// Position of a stack in the user's code: its innermost frame outside of the framework, otherwise its innermost one.
+/// Position of a stack in the user's code: its innermost frame outside the framework, otherwise its innermost one.
 pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     let Some(frame) =
         stack.and_then(|stack| stack.iter().find(|frame| !is_framework(frame)).or(stack.first()))
@@ -133,7 +133,7 @@ pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     written(frame)
 }
 
-/// Module whose forward pass allocates: the innermost `forward` outside of the framework.
+/// Module whose forward pass allocates: the innermost `forward` outside the framework.
 pub(super) fn module(stack: Option<&[Arc<Frame>]>) -> Option<String> {
     let is_module = |frame: &&Arc<Frame>| {
         &*frame.name == "forward" && !is_framework(frame) || frame.name.starts_with("nn.Module: ")

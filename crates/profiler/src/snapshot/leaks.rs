@@ -18,7 +18,7 @@ const HIT: usize = 6;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leak {
-    /// The innermost frame outside of the framework.
+    /// The innermost frame outside the framework.
     pub place: String,
     /// Number of blocks allocated in the history and never freed.
     pub blocks: u64,

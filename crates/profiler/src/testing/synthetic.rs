@@ -216,7 +216,9 @@ impl Synthetic {
             for &(replica, layers) in &self.more_layers {
                 let Some(group) = tensor.get(replica as usize) else { continue };
                 for layer in self.layers..self.layers + layers {
-                    group.iter().for_each(|&at| self.layer(&mut ranks[at], at as u32, step, layer));
+                    for &at in group {
+                        self.layer(&mut ranks[at], at as u32, step, layer);
+                    }
                     self.reduce(&mut ranks, group, (1, step), self.transfer, 4_194_304);
                 }
             }

@@ -1,7 +1,7 @@
 //! The critical path of a measured step, over all ranks of the job.
 //!
 //! Responsible for: walking back from the end of the last rank along its device's activities. At a wait for other ranks, the path continues
-//! on the last one to enter, from its entry on. Every moment of the step is on the path once; time on ranks outside of the view is labelled
+//! on the last one to enter, from its entry on. Every moment of the step is on the path once; time on ranks outside the view is labelled
 //! as such. A wait whose last rank was not recorded is itself on the path.
 
 use super::rows::Drawn;
@@ -16,7 +16,7 @@ pub(super) struct RankTrack<'a> {
     pub(super) member: usize,
     pub(super) rank: u32,
     pub(super) drawn: &'a Drawn,
-    /// The track, and the positions of its rows; `None` for a rank outside of the view.
+    /// The track, and the positions of its rows; `None` for a rank outside the view.
     pub(super) place: Option<(u32, Vec<Option<u32>>)>,
 }
 

@@ -57,7 +57,7 @@ pub struct Summed {
 ///
 /// # Errors
 ///
-/// If the step, the rank or a row does not exist, or the range is outside of the step.
+/// If the step, the rank or a row does not exist, or the range is outside the step.
 pub fn sums(
     job: &Job,
     joined: &Joined,

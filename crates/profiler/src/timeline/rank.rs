@@ -1,6 +1,6 @@
 //! The tracks of one rank: its device, its streams, its threads.
 //!
-//! Responsible for: deriving them from the rank's view, with waits separate from transfers. Excludes time outside of the step.
+//! Responsible for: deriving them from the rank's view, with waits separate from transfers. Excludes time outside the step.
 
 use super::is_pipeline;
 use super::rows::{Drawn, Name, Named, Of, Shows, Source, lanes};

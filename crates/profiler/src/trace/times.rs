@@ -11,7 +11,7 @@ pub const LIMIT: i64 = i64::MAX / 2;
 pub enum Impossible {
     /// It ends before it starts.
     Negative,
-    /// It starts or ends outside of [`LIMIT`].
+    /// It starts or ends outside [`LIMIT`].
     Beyond,
     /// It starts before the previous row.
     Unordered,

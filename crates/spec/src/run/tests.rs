@@ -96,7 +96,7 @@ fn unknown_keys_are_reported_with_the_nearest() {
     assert_eq!(
         refused("[training]\nxyzzy = 8\n").split(" | ").last(),
         Some(
-            "valid here: `availability`, `checkpoint_stall`, `checkpoint_time`, `storage_bandwidth`, `tokens`"
+            "valid here: `availability`, `checkpoint_stall`, `checkpoint_time`, `part_rates`, `storage_bandwidth`, `tokens`"
         )
     );
     assert_eq!(

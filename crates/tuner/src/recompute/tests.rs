@@ -186,7 +186,7 @@ fn four_hundred_billion_parameters_on_a_thousand_devices() {
         let flags = answer.uniform.as_ref().expect("fits");
         assert!(any.fits && any.step_time <= flags.step_time, "{any:?} {flags:?}");
         // A plan with one policy for all stages is among the tested ones.
-        let modules = [RecomputeModule::Norm, RecomputeModule::Activation].into();
+        let modules = policies::modules(&model, &plan.software);
         let recompute = Recompute::Selective { modules, layers: None };
         let machine = Machine::new(&cluster);
         let options = Options::default();

@@ -9,8 +9,8 @@ use super::results::Entry;
 use super::strategy::Strategy;
 use crate::simplicity::{Complexity, Oddities};
 use railwright_calculator::intervals::differences;
+use railwright_spec::Portable as _;
 use railwright_spec::plan::Plan;
-use railwright_spec::portable::Portable as _;
 use serde::Serialize;
 use std::cmp::Ordering;
 

@@ -4,9 +4,9 @@
 
 use crate::costing::Costing;
 use crate::estimate::CommunicationRow;
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, CollectiveKind, Evidence, Operators, Regime};
 use railwright_spec::human;
-use railwright_spec::portable::Portable as _;
 
 /// `calibration `h100.toml`: products.bf16, 648 measurements in rank0.json within a run +/- 0.4%`
 fn sentence(calibration: &Calibration, figure: &str, regime: Regime, evidence: &Evidence) -> String {

@@ -10,9 +10,9 @@ use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
 use crate::layer::LayerCost;
 use crate::update;
 use crate::work::{Dimension, Work};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::Operators;
 use railwright_spec::human;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Seconds;
 
 fn of(estimate: &Estimate, id: &str) -> f64 {

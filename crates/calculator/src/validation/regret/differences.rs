@@ -7,7 +7,7 @@
 use super::super::report::Validation;
 use super::{FEWEST_LAYOUTS, Sweep, layouts};
 use crate::intervals::differences::Difference;
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 use std::collections::BTreeMap;
 
 /// Maximum predicted slowdown of the alternatives that a search shows with its best layout.

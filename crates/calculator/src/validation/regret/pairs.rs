@@ -3,7 +3,7 @@
 //! Responsible for: counting in n log n, because a table may contain every layout of a search. Excludes pairs whose measured times differ
 //! by less than the measurement noise.
 
-use railwright_spec::portable::Portable as _;
+use railwright_spec::Portable as _;
 
 /// Counts pairs of (predicted, measured) times whose measured times differ by more than a share, and those of them predicted in the same
 /// order. All times are positive and in order of predicted time. Of two equal predictions the later one counts as the faster.

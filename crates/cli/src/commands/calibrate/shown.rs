@@ -2,9 +2,9 @@
 
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, Evidence, Regime};
 use railwright_spec::human;
-use railwright_spec::portable::Portable as _;
 use railwright_spec::quantity::Bytes;
 use railwright_spec::software::{PARTS, Part};
 use serde::Serialize;

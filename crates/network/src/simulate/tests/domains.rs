@@ -13,7 +13,7 @@ fn racks(without: WithoutPart) -> DesignSpec {
     }
 }
 
-/// An exchange in all domains takes as much longer as the class of the part says, under both kinds of routing; traffic of the network is
+/// An exchange in all domains takes as much longer as in the class of the part, under both kinds of routing; traffic of the network is
 /// not affected.
 #[test]
 fn a_domain_that_runs_on_is_as_slow_as_its_class() {

@@ -136,9 +136,14 @@ impl Rare {
     }
 }
 
+/// Operation and bytes of transfers.
+type Kind = (Option<Operation>, u64);
+/// Their time above the usual one, their times, and the usual time.
+type Times = (f64, Vec<f64>, f64);
+
 /// The operation and size of the longest transfers of a link, with their median.
 fn group(found: &Found<'_>, id: u32, label: &str, long: &[Long], windows: &Windows) -> SlowGroup {
-    let mut kinds: BTreeMap<(Option<Operation>, u64), (f64, Vec<f64>, f64)> = BTreeMap::new();
+    let mut kinds: BTreeMap<Kind, Times> = BTreeMap::new();
     for one in long {
         let kind = kinds.entry((one.operation, one.bytes)).or_insert((0.0, Vec::new(), one.usual));
         kind.0 += one.time - one.usual;

@@ -111,7 +111,7 @@ fn further_micro_batches_shift_no_positions_of_later_steps() {
         let mut parts = Vec::new();
         for step in 0..4_i64 {
             // Two collectives of kind 0 per micro-batch, and one of kind 1 at the end of the step.
-            for at in 0..2 * micro_batches + 1 {
+            for at in 0..=(2 * micro_batches) {
                 let kind = u32::from(at == 2 * micro_batches);
                 let time = step * 1_000 + at * 10;
                 starts.push(start(kind, false, time));

@@ -1,10 +1,10 @@
 //! A collective over sizes as a table and as a chart.
 
-use super::super::layers;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_calculator::collectives::MEASURED_RACKS;
 use railwright_network::picture::{self, Lines};
+use railwright_report::network::layers;
 use railwright_spec::human;
 use railwright_spec::quantity::BytesPerSecond;
 use railwright_tuner::collective::{Curve, Point};

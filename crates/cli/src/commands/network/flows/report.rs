@@ -1,9 +1,9 @@
 //! Flows of a table: the makespan, the slowest flows, and the links.
 
-use super::super::layers;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_network::simulate::LayerLoad;
+use railwright_report::network::layers;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};

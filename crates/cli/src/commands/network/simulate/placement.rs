@@ -1,7 +1,7 @@
 //! Placement in the report of a simulated step: positions of ranks, orders of hosts, and two runs on one network.
 
-use super::super::placement;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use railwright_report::network::placement;
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use railwright_tuner::simulate::{Order, Placed, Simulation};

@@ -1,10 +1,10 @@
 //! Report of a simulated step: from the closed form to the step, dimension by dimension, and the busiest links.
 
-use super::super::layers;
 use super::{Simulated, placement};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_calculator::memory::Fit;
+use railwright_report::network::layers;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::simulate::Simulation;

@@ -1,6 +1,5 @@
 //! The traffic report: a summary, and the requested table.
 
-use super::super::placement;
 use super::{Placement, Sums, View};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
@@ -10,6 +9,7 @@ use railwright_network::topology::Design;
 use railwright_network::topology::{Detail, Graph, Node, NodeId};
 use railwright_network::traffic::Square;
 use railwright_network::traffic::{ByClass, DomainRow, LinkRow, PairClass, RailRow, Squares, Summary};
+use railwright_report::network::placement;
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Position of an allocation in the reports of `network simulate` and `network traffic`: ranks by leaf group.
 
-use crate::printer::document::{Cell, Column, Document, Table};
+use crate::document::{Cell, Column, Document, Table};
 use railwright_network::placement::{LeafGroupRow, Survey};
 use railwright_spec::human;
 
@@ -8,7 +8,7 @@ use railwright_spec::human;
 const SHOWN: usize = 24;
 
 /// Writes a survey.
-pub(super) fn write(document: &mut Document, survey: &Survey) {
+pub fn write(document: &mut Document, survey: &Survey) {
     document.heading_with("placement", summary(survey));
     document.table(groups(&survey.rows));
 }

@@ -1,10 +1,10 @@
 //! The table of links, layer by layer.
 
-use crate::printer::document::{Cell, Column, Table};
+use crate::document::{Cell, Column, Table};
 use railwright_network::simulate::LayerLoad;
 
 /// Layers with traffic, from the devices outwards.
-pub(super) fn table(layers: &[LayerLoad]) -> Table {
+pub fn table(layers: &[LayerLoad]) -> Table {
     let rows = layers.iter().filter(|layer| layer.used > 0).map(|layer| {
         vec![
             layer.layer.into(),
