@@ -29,13 +29,14 @@ export type CommunicationAnswer =
       accelerator: string | null
       clocks: Clocks
       /**
-       * By rank.
+       * By rank, in the whole recording.
        */
       ranks: RankCommunication[]
       /**
-       * By dimension and operation, the longest first.
+       * By dimension and operation in the whole recording, the longest first.
        */
       groups: GroupCommunication[]
+      in_steps: InSteps
       /**
        * Warnings.
        */
@@ -221,6 +222,14 @@ export interface RankCommunication {
    */
   exposed_transfer_ns: number
   /**
+   * Communication without any transfer, in nanoseconds; concurrent operations count once.
+   */
+  waiting_once_ns: number
+  /**
+   * Communication with a transfer, in nanoseconds; concurrent operations count once. Both include bounds.
+   */
+  transfer_once_ns: number
+  /**
    * Number of these that it entered last.
    */
   last: number
@@ -342,6 +351,35 @@ export interface Link {
    * Bandwidth in bytes per second, one direction. Unit: B/s.
    */
   bytes_per_second: number
+}
+/**
+ * Communication within the steps that `profile` and `stragglers` cover: without warm-up.
+ */
+export interface InSteps {
+  /**
+   * Number of steps.
+   */
+  steps: number
+  /**
+   * The steps, such as `steps 10-12`; `the whole recording` without steps.
+   */
+  covered: string
+  /**
+   * Excluded steps of warm-up, such as `step 0`.
+   */
+  warm_up?: string | null
+  /**
+   * The mean step, in nanoseconds.
+   */
+  step_time_ns: number
+  /**
+   * By rank: sums over the steps.
+   */
+  ranks: RankCommunication[]
+  /**
+   * By dimension and operation, the longest first: sums over the steps.
+   */
+  groups: GroupCommunication[]
 }
 /**
  * A doubtful setting or result that did not stop the work.

@@ -13,7 +13,7 @@ export type CompareAnswer =
       railwright: string
       step_time_ns: Difference
       /**
-       * Totals of the whole recordings on the mean rank, not per step.
+       * Totals of the common windows on the mean rank, not per step.
        */
       recorded: Difference[]
       /**
@@ -104,7 +104,7 @@ export type CompareAnswer =
       railwright: string
       step_time_ns: Difference
       /**
-       * Totals of the whole recordings on the mean rank, not per step.
+       * Totals of the common windows on the mean rank, not per step.
        */
       recorded: Difference[]
       /**

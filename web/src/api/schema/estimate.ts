@@ -698,7 +698,7 @@ export interface StageRow {
    */
   head: boolean
   /**
-   * Forward pass of one micro-batch through all its chunks, host included. Unit: s.
+   * Forward pass of one micro-batch through all its chunks by itself, host included. Unit: s.
    */
   forward: number
   /**
@@ -710,7 +710,7 @@ export interface StageRow {
    */
   recompute: number
   /**
-   * Time in passes per step. Unit: s.
+   * Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two directions. Unit: s.
    */
   busy: number
   /**

@@ -180,7 +180,7 @@ export interface Group {
  */
 export interface Leak {
   /**
-   * The innermost frame outside of the framework.
+   * The innermost frame outside the framework.
    */
   place: string
   /**

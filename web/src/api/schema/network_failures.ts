@@ -840,7 +840,7 @@ export interface NamedFields {
   finishes: boolean
 }
 /**
- * A part by its class (as `super::Class::part`) and its number.
+ * A part by its class (as `Class::part`) and its number.
  */
 export interface Part {
   /**

@@ -8,6 +8,10 @@ export type Recovery = 'alone' | 'neighbour' | 'spread'
  * An order of hosts.
  */
 export type Order = 'contiguous' | 'given' | 'by_network' | 'swapped'
+/**
+ * Predicted memory fit of a plan.
+ */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 
 /**
  * Common fields of every result.
@@ -100,6 +104,7 @@ export interface NetworkSimulateAnswer {
    */
   flows: number
   title: string
+  fit: Fit
   /**
    * Settings that were not specified.
    */

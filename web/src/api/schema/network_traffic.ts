@@ -1,6 +1,10 @@
 // Made from docs/reference/schema/network_traffic.json by scripts/types.mjs.
 
 /**
+ * Predicted memory fit of a plan.
+ */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
+/**
  * A family of topologies.
  */
 export type Kind =
@@ -128,6 +132,7 @@ export interface NetworkTrafficAnswer {
    * Settings that were not specified.
    */
   chosen: string[]
+  fit: Fit
   design: Design | null
   place: Place
   /**

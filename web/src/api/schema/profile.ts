@@ -239,6 +239,14 @@ export interface ProfileAnswer {
    */
   step_spread_ns: number
   /**
+   * The steps, such as `steps 10-12`; `the whole recording` without steps.
+   */
+  steps_covered: string
+  /**
+   * Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a mean over whole steps.
+   */
+  added_ns: number
+  /**
    * The mean step, in nanoseconds.
    */
   step_time_ns: number
@@ -391,7 +399,7 @@ export interface CauseRow {
    */
   module?: string | null
   /**
-   * The innermost function of Python outside of the framework.
+   * The innermost function of Python outside the framework.
    */
   python?: string | null
   /**
@@ -767,11 +775,11 @@ export interface Spread {
   worst: number[]
 }
 /**
- * Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds.
+ * Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step.
  */
 export interface Recorded {
   /**
-   * The common window.
+   * The common window: from the last rank's first to the first rank's last activity.
    */
   window_ns: number
   /**

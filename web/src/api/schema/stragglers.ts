@@ -72,7 +72,11 @@ export type StragglersAnswer =
        */
       steps: number
       /**
-       * The mean step, in nanoseconds.
+       * The analysed steps, such as `steps 10-12`; `the whole recording` without steps.
+       */
+      steps_covered: string
+      /**
+       * The mean step by replay, in nanoseconds: that of the other reports, except for the replay error.
        */
       step_time_ns: number
       /**
@@ -107,7 +111,7 @@ export type StragglersAnswer =
        */
       idle: number
       /**
-       * True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time.
+       * True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time.
        */
       from_host: boolean
       /**
