@@ -303,6 +303,8 @@ class Settings(TypedDict, total=False):
     """Bandwidth of the checkpoint storage for the whole job (alternative to checkpoint_time)."""
     checkpoint_stall: _Word
     """Training pause per checkpoint."""
+    part_rates: str
+    """Table of flaps and slow parts, as for `network failures --rates`: a part of the goodput."""
     price_per_device_hour: float
     """Price per device-hour."""
     electricity_price: float

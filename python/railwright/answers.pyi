@@ -1119,10 +1119,13 @@ class Communication(Answer):
         """Clock alignment."""
     @property
     def ranks(self) -> Rows[RankCommunication]:
-        """By rank."""
+        """By rank, in the whole recording."""
     @property
     def groups(self) -> Rows[GroupCommunication]:
-        """By dimension and operation, the longest first."""
+        """By dimension and operation in the whole recording, the longest first."""
+    @property
+    def in_steps(self) -> InSteps:
+        """The same within the steps."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
@@ -1228,6 +1231,12 @@ class RankCommunication(Record):
     def exposed_transfer_ns(self) -> int:
         """Exposed transfer time."""
     @property
+    def waiting_once_ns(self) -> int:
+        """Communication without any transfer, in nanoseconds; concurrent operations count once."""
+    @property
+    def transfer_once_ns(self) -> int:
+        """Communication with a transfer, in nanoseconds; concurrent operations count once. Both include bounds."""
+    @property
     def last(self) -> int:
         """Number of these that it entered last."""
     @property
@@ -1323,6 +1332,27 @@ class Link(Record):
     @property
     def bytes_per_second(self) -> float:
         """Bandwidth in bytes per second, one direction."""
+
+class InSteps(Record):
+    """Communication within the steps that `profile` and `stragglers` cover: without warm-up."""
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+    @property
+    def covered(self) -> str:
+        """The steps, such as `steps 10-12`; `the whole recording` without steps."""
+    @property
+    def warm_up(self) -> str | None:
+        """Excluded steps of warm-up, such as `step 0`."""
+    @property
+    def step_time_ns(self) -> float:
+        """The mean step, in nanoseconds."""
+    @property
+    def ranks(self) -> Rows[RankCommunication]:
+        """By rank: sums over the steps."""
+    @property
+    def groups(self) -> Rows[GroupCommunication]:
+        """By dimension and operation, the longest first: sums over the steps."""
 
 class CollectiveRow(Record):
     """A collective, or a part of one rank without counterpart."""
@@ -1505,7 +1535,7 @@ class Compare(Answer):
         """Step time."""
     @property
     def recorded(self) -> Rows[Difference]:
-        """Totals of the whole recordings on the mean rank, not per step."""
+        """Totals of the common windows on the mean rank, not per step."""
     @property
     def labels(self) -> Rows[Difference]:
         """Labels of the waterfall, the largest change first."""
@@ -2139,7 +2169,7 @@ class EstimateStageRow(Record):
         """True if the head and the loss are on it."""
     @property
     def forward(self) -> float:
-        """Forward pass of one micro-batch through all its chunks, host included."""
+        """Forward pass of one micro-batch through all its chunks by itself, host included."""
     @property
     def backward(self) -> float:
         """Backward pass of one micro-batch, recompute and host included."""
@@ -2148,7 +2178,7 @@ class EstimateStageRow(Record):
         """Recompute part of the backward pass."""
     @property
     def busy(self) -> float:
-        """Time in passes per step."""
+        """Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two directions."""
     @property
     def exposed(self) -> float:
         """Exposed communication in this time."""
@@ -2578,8 +2608,11 @@ class Goodput(Answer):
     def range(self) -> Range | None:
         """Goodput at other published rates. `None` if no rate is from the catalogue."""
     @property
+    def disruptions(self) -> Disruptions | None:
+        """Flaps and slow parts of the network. `None` without rates of them."""
+    @property
     def slowdown(self) -> float:
-        """Step slowdown by slow hosts, 1 without."""
+        """Step slowdown by slow hosts, and by stalls and slow parts of the network; 1 without."""
     @property
     def goodput(self) -> float:
         """ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as `training.availability`."""
@@ -2703,6 +2736,15 @@ class Range(Record):
     @property
     def highest_ettr(self) -> float:
         """ETTR at the longest."""
+
+class Disruptions(Record):
+    """Flaps and slow parts of a network, for each device of a job. Both are proportional to the number of parts, and so to the devices."""
+    @property
+    def lost(self) -> float:
+        """Share of the time of all devices that stalls and slow steps cost."""
+    @property
+    def stops_per_hour(self) -> float:
+        """Flaps in an hour that outlast the transport, so that the job stops."""
 
 class Price(Record):
     """Cost of an hour of progress."""
@@ -3313,7 +3355,7 @@ class Leak(Record):
     """A stack whose memory grows."""
     @property
     def place(self) -> str:
-        """The innermost frame outside of the framework."""
+        """The innermost frame outside the framework."""
     @property
     def blocks(self) -> int:
         """Number of blocks allocated in the history and never freed."""
@@ -3844,7 +3886,7 @@ class Design(Record):
         """Networks of the servers."""
 
 class Domain(Record):
-    """Scale-up domains, each modelled as one non-blocking switch."""
+    """Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its parts."""
     @property
     def size(self) -> int:
         """Devices in each."""
@@ -3854,6 +3896,30 @@ class Domain(Record):
     @property
     def latency(self) -> float:
         """Latency through a domain, one way."""
+    @property
+    def parts(self) -> NetworkScaleUp | None:
+        """Its switches and links, if they are known."""
+
+class NetworkScaleUp(Record):
+    """Switches and links of a domain."""
+    @property
+    def switches(self) -> int:
+        """Switch chips. In two racks, each device is linked to the chips of its own."""
+    @property
+    def per_tray(self) -> int:
+        """Chips in a tray."""
+    @property
+    def links(self) -> int:
+        """Links of a device."""
+    @property
+    def reached(self) -> int:
+        """Chips that a device is linked to: all, or those of its rack."""
+    @property
+    def spares(self) -> int:
+        """Devices that a job leaves idle."""
+    @property
+    def without_part(self) -> Literal["drain", "run-on"]:
+        """Behaviour without a part."""
 
 class Fabric(Record):
     """Folded Clos fabrics."""
@@ -4858,6 +4924,9 @@ class NetworkFailuresJob(Record):
     def exposed_share(self) -> float:
         """Share of the step that is exposed network time."""
     @property
+    def exposed_domain_share(self) -> float:
+        """Share of the step that is exposed time in scale-up domains."""
+    @property
     def interruption_hours(self) -> float:
         """Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint."""
     @property
@@ -4941,6 +5010,9 @@ class ClassLoss(Record):
     def kept_spread(self) -> float:
         """Share that the most affected domain keeps over all of its NICs."""
     @property
+    def kept_domain(self) -> float:
+        """Share of scale-up bandwidth that the most affected device keeps."""
+    @property
     def remark(self) -> str:
         """Assumptions behind the values."""
     @property
@@ -4956,7 +5028,7 @@ class ClassLoss(Record):
     def slowdown(self) -> float | None:
         """Step slowdown until the repair; `None` if the step cannot finish."""
     @property
-    def response(self) -> Literal["run-on", "go-without", "wait"]:
+    def response(self) -> Literal["run-on", "go-without", "swap", "wait"]:
         """Action of the job."""
     @property
     def lost_hours(self) -> float:
@@ -5124,7 +5196,7 @@ class NamedFields(Record):
     def finishes(self) -> bool: ...
 
 class NetworkFailuresPart(Record):
-    """A part by its class (as `super::Class::part`) and its number."""
+    """A part by its class (as `Class::part`) and its number."""
     # ['class']: str
     @property
     def number(self) -> int:
@@ -5150,6 +5222,9 @@ class State(Record):
     @property
     def kept_spread(self) -> float:
         """Share that the most affected domain keeps over all of its NICs."""
+    @property
+    def kept_domain(self) -> float:
+        """Share of scale-up bandwidth that the most affected device keeps, in domains that are in service."""
 
 class NetworkFailuresRange(Record):
     """Devices from the first to the last, both included."""
@@ -5280,6 +5355,9 @@ class NetworkSimulate(Answer):
         """Number of flows that represent all of them."""
     @property
     def title(self) -> str: ...
+    @property
+    def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
+        """Memory verdict of the run."""
     @property
     def chosen(self) -> list[str]:
         """Settings that were not specified."""
@@ -5573,6 +5651,9 @@ class NetworkTraffic(Answer):
     @property
     def chosen(self) -> list[str]:
         """Settings that were not specified."""
+    @property
+    def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
+        """Memory verdict of the run."""
     @property
     def design(self) -> Design | None: ...
     @property
@@ -5997,7 +6078,10 @@ class PipelinePage(Record):
         """Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs."""
     @property
     def median_step_ns(self) -> int:
-        """The median step, in nanoseconds."""
+        """The median step without warm-up, in nanoseconds; the lower one of two."""
+    @property
+    def mean_step_ns(self) -> float:
+        """The mean step without warm-up, in nanoseconds."""
     @property
     def typical(self) -> Decomposition:
         """Step breakdown: the median of every part over steps."""
@@ -6018,7 +6102,7 @@ class PipelinePage(Record):
         """Number of stalls."""
     @property
     def start(self) -> int | None:
-        """Number of the first step, if it is much longer than others. Typical steps exclude it."""
+        """Number of the last step of warm-up, which typical steps exclude; `None` without warm-up."""
     @property
     def gaps(self) -> Gaps:
         """Fitted gaps between passes."""
@@ -6098,8 +6182,11 @@ class StepRow(Record):
     def step(self) -> int:
         """Step."""
     @property
+    def step_time_ns(self) -> int:
+        """Duration in nanoseconds. For traces of a job, that in all reports."""
+    @property
     def measured_ns(self) -> int:
-        """Duration in nanoseconds."""
+        """Time of its passes, from the first to the last, in nanoseconds; at least the duration."""
     @property
     def replayed_ns(self) -> int:
         """Its replayed duration."""
@@ -6135,7 +6222,16 @@ class PipelineStageRow(Record):
         """Backward time of a micro-batch through all chunks of the stage, including its recompute and weight gradients, in nanoseconds."""
     @property
     def bubble(self) -> float:
-        """Share of step time without a pass (0 to 1). Excludes a first step of more than one and a half medians: it is warm-up."""
+        """Share of the ranks' own recorded steps without a pass (0 to 1), without warm-up. A rank's own step may be shorter than that of the job."""
+    @property
+    def bubble_of_step(self) -> float:
+        """Share of the job's steps without a pass (0 to 1), without warm-up: comparable with the ideal bubble."""
+    @property
+    def least_of_step(self) -> float:
+        """The same on the rank with the smallest one (0 to 1)."""
+    @property
+    def most_of_step(self) -> float:
+        """The same on the rank with the largest one (0 to 1)."""
     @property
     def bubble_median(self) -> float:
         """Median of the share over steps and ranks (0 to 1)."""
@@ -6587,6 +6683,12 @@ class Profile(Answer):
     def step_spread_ns(self) -> int:
         """Spread of step starts over ranks, in nanoseconds."""
     @property
+    def steps_covered(self) -> str:
+        """The steps, such as `steps 10-12`; `the whole recording` without steps."""
+    @property
+    def added_ns(self) -> int:
+        """Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a mean over whole steps."""
+    @property
     def step_time_ns(self) -> float:
         """The mean step, in nanoseconds."""
     @property
@@ -6633,7 +6735,7 @@ class Profile(Answer):
         """Ranks whose kernels take longer than the same ones of others, with the factor."""
     @property
     def recorded(self) -> Recorded:
-        """Totals of the whole recording."""
+        """Totals of the common window of all ranks."""
     @property
     def tree(self) -> Rows[Node]:
         """Tree of label, phase, family, kernel."""
@@ -6710,7 +6812,7 @@ class CauseRow(Record):
         """The innermost module."""
     @property
     def python(self) -> str | None:
-        """The innermost function of Python outside of the framework."""
+        """The innermost function of Python outside the framework."""
     @property
     def annotation(self) -> str | None:
         """The innermost annotation."""
@@ -6998,10 +7100,10 @@ class ProfileSpread(Record):
         """Ranks with the largest time, at most `Spread::WORST`, worst first."""
 
 class Recorded(Record):
-    """Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds."""
+    """Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step."""
     @property
     def window_ns(self) -> float:
-        """The common window."""
+        """The common window: from the last rank's first to the first rank's last activity."""
     @property
     def compute_ns(self) -> float:
         """Compute."""
@@ -9078,8 +9180,11 @@ class Stragglers(Answer):
     def steps(self) -> int:
         """Number of analysed steps; 1 without step marks."""
     @property
+    def steps_covered(self) -> str:
+        """The analysed steps, such as `steps 10-12`; `the whole recording` without steps."""
+    @property
     def step_time_ns(self) -> float:
-        """The mean step, in nanoseconds."""
+        """The mean step by replay, in nanoseconds: that of the other reports, except for the replay error."""
     @property
     def step_time_without_ns(self) -> float:
         """Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others."""
@@ -9100,7 +9205,7 @@ class Stragglers(Answer):
         """Idle share of a device during a typical step (0 to 1), mean over the ranks."""
     @property
     def from_host(self) -> bool:
-        """True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time."""
+        """True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time."""
     @property
     def host_bound(self) -> bool:
         """True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks."""

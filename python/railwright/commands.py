@@ -169,6 +169,7 @@ def goodput(
     repair_time: str | PathLike[str] | None = None,
     slow_share: float | str | PathLike[str] | None = None,
     slow_factor: float | str | PathLike[str] | None = None,
+    rates: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.Goodput:
@@ -195,10 +196,11 @@ def goodput(
     repair_time: Time to repair a host.
     slow_share: Share of hosts that are slow at any time, 0 to 1.
     slow_factor: Factor by which a slow host lengthens a step.
+    rates: Table of flaps and slow parts of the network, as for `network failures` (repeatable) [default: that of the run file].
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Goodput = ask(('goodput',), {"model": model, "cluster": cluster, "run": run, "gpus": gpus, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "output": output, "memory-limit": memory_limit})
+    found: answers.Goodput = ask(('goodput',), {"model": model, "cluster": cluster, "run": run, "gpus": gpus, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "rates": rates, "output": output, "memory-limit": memory_limit})
     return found
 
 

@@ -47,6 +47,9 @@ def show(
     domain: int | str | PathLike[str] | None = None,
     domain_bandwidth: str | PathLike[str] | float | None = None,
     domain_latency: str | PathLike[str] | float | None = None,
+    domain_parts: str | PathLike[str] | None = None,
+    domain_without_part: Literal["drain", "run-on"] | None = None,
+    domain_spares: int | str | PathLike[str] | None = None,
     speed: str | PathLike[str] | float | None = None,
     radix: int | str | PathLike[str] | None = None,
     spine_radix: int | str | PathLike[str] | None = None,
@@ -107,6 +110,11 @@ def show(
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    domain_parts: Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or
+        `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
+    domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
+        Expects one of `drain`, `run-on`. [default: drain].
+    domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
@@ -186,7 +194,7 @@ def show(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
+    found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "domain-parts": domain_parts, "domain-without-part": domain_without_part, "domain-spares": domain_spares, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -197,6 +205,9 @@ def cost(
     domain: int | str | PathLike[str] | None = None,
     domain_bandwidth: str | PathLike[str] | float | None = None,
     domain_latency: str | PathLike[str] | float | None = None,
+    domain_parts: str | PathLike[str] | None = None,
+    domain_without_part: Literal["drain", "run-on"] | None = None,
+    domain_spares: int | str | PathLike[str] | None = None,
     speed: str | PathLike[str] | float | None = None,
     radix: int | str | PathLike[str] | None = None,
     spine_radix: int | str | PathLike[str] | None = None,
@@ -262,6 +273,11 @@ def cost(
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    domain_parts: Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or
+        `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
+    domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
+        Expects one of `drain`, `run-on`. [default: drain].
+    domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
@@ -348,7 +364,7 @@ def cost(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "domain-parts": domain_parts, "domain-without-part": domain_without_part, "domain-spares": domain_spares, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
 
 
@@ -360,6 +376,9 @@ def failures(
     domain: int | str | PathLike[str] | None = None,
     domain_bandwidth: str | PathLike[str] | float | None = None,
     domain_latency: str | PathLike[str] | float | None = None,
+    domain_parts: str | PathLike[str] | None = None,
+    domain_without_part: Literal["drain", "run-on"] | None = None,
+    domain_spares: int | str | PathLike[str] | None = None,
     speed: str | PathLike[str] | float | None = None,
     radix: int | str | PathLike[str] | None = None,
     spine_radix: int | str | PathLike[str] | None = None,
@@ -405,6 +424,7 @@ def failures(
     in_band: str | PathLike[str] | None = None,
     out_of_band: str | PathLike[str] | None = None,
     exposed_share: float | str | PathLike[str] | None = None,
+    exposed_domain_share: float | str | PathLike[str] | None = None,
     run: str | PathLike[str] | None = None,
     set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     interruption_hours: float | str | PathLike[str] | None = None,
@@ -425,6 +445,11 @@ def failures(
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    domain_parts: Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or
+        `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
+    domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
+        Expects one of `drain`, `run-on`. [default: drain].
+    domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
@@ -497,6 +522,7 @@ def failures(
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     exposed_share: Exposed network time as a share of the step [default: 0.2, or from --run].
+    exposed_domain_share: Share of the step that is exposed time in scale-up domains, 0 to 1 [default: 0.2].
     run: Run file: compute slowdowns from its step at reduced bandwidth.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     interruption_hours: Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278].
@@ -509,7 +535,7 @@ def failures(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "domain-parts": domain_parts, "domain-without-part": domain_without_part, "domain-spares": domain_spares, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "exposed-share": exposed_share, "exposed-domain-share": exposed_domain_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
     return found
 
 
