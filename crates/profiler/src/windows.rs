@@ -319,4 +319,26 @@ fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i
 }
 
 #[cfg(test)]
+impl Windows {
+    /// Steps of these durations in nanoseconds, one after the other from 0.
+    pub(crate) fn of_durations(durations: &[i64], cut_by: CutBy) -> Self {
+        let mut at = 0;
+        let step = |&duration: &i64| {
+            at += duration;
+            StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
+        };
+        Self {
+            cut_by,
+            common: (0, 0),
+            steps: durations.iter().map(step).collect(),
+            warm_up: Vec::new(),
+            at_collective: false,
+            spread: 0,
+            added: 0,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests;

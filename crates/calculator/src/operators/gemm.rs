@@ -238,6 +238,9 @@ fn batched_misalignment(dimension: f64, element: f64) -> f64 {
 /// Share of the peak that GEMMs reach if only the matrix units limit them.
 const CEILING: f64 = 0.95;
 
+/// Column of the number of measurements.
+const MEASURED: usize = 16;
+
 /// Minimum ratio of watts per FLOP/s to those of the related part for a higher efficiency.
 const POWER_MARGIN: f64 = 1.5;
 
@@ -285,6 +288,8 @@ impl GemmLaw {
         let (constants, relief, source) = found.map_or_else(
             || (Constants::from_ceiling(accelerator), 1.0, Source::Roofline),
             |(row, source)| {
+                // A row without measurements of the accelerator is derived from another one.
+                let source = if row.number(MEASURED, 0.0) > 0.0 { source } else { Source::Derived };
                 let relative = (source == Source::Derived)
                     .then(|| accelerator_by_name(row.accelerator()).ok())
                     .flatten();

@@ -4,7 +4,7 @@
 //! All other settings are in the recipe for the kind of GPU, so they stay open.
 
 use super::started::Started;
-use crate::document::{Data, Document, Entry, Spot};
+use crate::document::{Data, Entry, Spot};
 use crate::megatron::meaning::World;
 use crate::megatron::stranger::starts_recipe;
 use crate::shell::{self, Command, Script};
@@ -92,15 +92,7 @@ pub(super) fn read(script: &Script, text: &str) -> Option<Started> {
         return None;
     }
     let command = command(script, text)?;
-    let mut started = Started {
-        document: Document::default(),
-        recipe: None,
-        world: World::default(),
-        open: Vec::new(),
-        unknown: Vec::new(),
-        sources: None,
-        unread: None,
-    };
+    let mut started = Started::default();
     let (mut name, mut gpus, mut per_node) = ([None, None, None], None, None);
     // Those before the program are options of its launcher.
     let program = command.words.iter().position(|word| crate::megatron::is_program(&word.text)).unwrap_or(0);

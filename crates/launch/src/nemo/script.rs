@@ -6,7 +6,6 @@
 use super::started::Started;
 use super::{launcher, performance};
 use crate::document::{self, Data, Document, Entry, Spot};
-use crate::megatron::meaning::World;
 use crate::megatron::world::{self, Batch};
 use crate::shell::{self, Command, Script, Why, Word};
 use crate::{Context, Draft, RemarkKind};
@@ -29,15 +28,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Dr
     for (line, what, why) in &script.open {
         draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
     }
-    let mut started = Started {
-        document: Document::default(),
-        recipe: None,
-        world: World::default(),
-        open: Vec::new(),
-        unknown: Vec::new(),
-        sources: None,
-        unread: None,
-    };
+    let mut started = Started::default();
     match &stage {
         Some(stage) => {
             let opened = stage.configuration(&command.words, (file, context));

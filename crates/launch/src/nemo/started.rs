@@ -7,6 +7,7 @@ use crate::document::Document;
 use crate::megatron::meaning::World;
 
 /// A command that starts a recipe.
+#[derive(Default)]
 pub(super) struct Started {
     pub(super) document: Document,
     /// Name of the recipe, with its line.

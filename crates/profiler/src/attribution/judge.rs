@@ -60,18 +60,19 @@ pub fn joined_straggler_report(
     report
 }
 
-/// The steps of a joined job without a first one of a one-off delay, and the straggler report in them if all ranks can be compared.
+/// The steps of a joined job without a first one of a one-off delay, the activity of its ranks, and the straggler report in these steps if all
+/// ranks can be compared.
 pub(crate) fn judged_steps(
     job: &Job,
     joined: &Joined,
     tables: &Tables,
     workers: &impl Workers,
-) -> (Windows, Option<StragglerReport>) {
+) -> (Windows, Vec<Occupancy>, Option<StragglerReport>) {
     let (mut windows, occupancies) = steady_of(job, joined, tables, workers);
     let inputs = (occupancies.as_slice(), &tables.communication);
     let can_compare = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
     let report = can_compare.then(|| judged(job, joined, inputs, &mut windows, workers).0);
-    (windows, report)
+    (windows, occupancies, report)
 }
 
 /// Attributes waits of a joined job to stragglers, within its steps.

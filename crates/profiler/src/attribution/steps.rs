@@ -40,27 +40,9 @@ mod tests {
     use super::*;
     use crate::windows::CutBy;
 
-    fn windows(durations: &[i64], cut_by: CutBy) -> Windows {
-        let mut at = 0;
-        let step = |&duration: &i64| {
-            at += duration;
-            StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
-        };
-        Windows {
-            cut_by,
-            common: (0, 0),
-            steps: durations.iter().map(step).collect(),
-            warm_up: Vec::new(),
-            at_collective: false,
-            spread: 0,
-            added: 0,
-            warnings: Vec::new(),
-        }
-    }
-
     #[test]
     fn delayed_steps_and_a_last_one_that_breaks_off_are_no_variation() {
-        let noise = |durations: &[i64], cut_by: CutBy| noise(&windows(durations, cut_by));
+        let noise = |durations: &[i64], cut_by: CutBy| noise(&Windows::of_durations(durations, cut_by));
         assert_eq!(noise(&[100, 100, 120, 150], CutBy::HostAnnotations), Some(0.0));
         assert_eq!(noise(&[100, 100, 150, 40], CutBy::Launches), Some(0.0));
         assert_eq!(noise(&[100, 110, 120, 130], CutBy::HostAnnotations), Some(10.0));

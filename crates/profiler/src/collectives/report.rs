@@ -214,7 +214,8 @@ pub fn joined_communication_report(
     workers: &impl Workers,
 ) -> CommunicationReport {
     let table = names.unwrap_or_else(|| NameTable::shipped());
-    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, table));
+    let tables = Tables { communication: table.clone(), ..Tables::shipped() };
+    let (windows, occupancies, _) = judged_steps(job, joined, &tables, workers);
     let mut rows = rows_with(joined, &occupancies);
     solo_rows(job, joined, &mut rows, &occupancies);
     for row in &mut rows {
@@ -223,8 +224,6 @@ pub fn joined_communication_report(
     let accelerator = accelerator(job);
     let mut warnings = job.warnings.clone();
     warnings.extend(joined.warnings.iter().cloned());
-    let (windows, _) =
-        judged_steps(job, joined, &Tables { communication: table.clone(), ..Tables::shipped() }, workers);
     warnings.extend(windows.warnings.iter().cloned());
     let whole = (i64::MIN, i64::MAX);
     let kernels = KernelTable::shipped();

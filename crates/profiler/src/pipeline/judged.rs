@@ -49,7 +49,7 @@ pub fn of_job(
     question: &Question,
     workers: &impl Workers,
 ) -> Result<PipelinePage, Problem> {
-    let (windows, report) = judged_steps(job, joined, &Tables::shipped(), workers);
+    let (windows, _, report) = judged_steps(job, joined, &Tables::shipped(), workers);
     let mut page = super::page(from_job::passes_in(job, joined, &windows)?, question)?;
     if let Some(report) = report {
         page.judge_by(&report);

@@ -40,26 +40,8 @@ mod tests {
     use super::*;
     use crate::windows::CutBy;
 
-    fn windows(durations: &[i64], cut_by: CutBy) -> Windows {
-        let mut at = 0;
-        let step = |&duration: &i64| {
-            at += duration;
-            StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
-        };
-        Windows {
-            cut_by,
-            common: (0, 0),
-            steps: durations.iter().map(step).collect(),
-            warm_up: Vec::new(),
-            at_collective: false,
-            spread: 0,
-            added: 0,
-            warnings: Vec::new(),
-        }
-    }
-
     fn of_opened(durations: &[i64], cut_by: CutBy, opening: i64) -> f64 {
-        count(&windows(durations, cut_by), opening, &[])
+        count(&Windows::of_durations(durations, cut_by), opening, &[])
     }
 
     fn of(durations: &[i64], cut_by: CutBy) -> f64 {
@@ -106,7 +88,9 @@ mod tests {
             }
             Occupancy::of(&trace, crate::communication::NameTable::shipped())
         };
-        let of = |last: i64| count(&windows(&[1_000, 1_000, 1_000, 100], CutBy::Launches), 0, &[on(last)]);
+        let of = |last: i64| {
+            count(&Windows::of_durations(&[1_000, 1_000, 1_000, 100], CutBy::Launches), 0, &[on(last)])
+        };
         // The last step lacks the 20 ns between its last kernel and the next step, or one kernel more.
         let near = |count: f64, expected: f64| assert!((count - expected).abs() < 1e-9, "{count}");
         near(of(10), 3.98);

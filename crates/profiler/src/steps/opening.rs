@@ -59,27 +59,11 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    fn windows(durations: &[i64], cut_by: CutBy) -> Windows {
-        let mut at = 0;
-        let step = |&duration: &i64| {
-            at += duration;
-            StepWindow { number: None, start: at - duration, end: at, without: Vec::new() }
-        };
-        Windows {
-            cut_by,
-            common: (0, 0),
-            steps: durations.iter().map(step).collect(),
-            warm_up: Vec::new(),
-            at_collective: false,
-            spread: 0,
-            added: 0,
-            warnings: Vec::new(),
-        }
-    }
-
     #[test]
     fn an_opening_belongs_to_steps_whose_last_one_lacks_it() {
-        let lacks = |durations: &[i64], opening: i64| lack(&windows(durations, CutBy::Launches), opening);
+        let lacks = |durations: &[i64], opening: i64| {
+            lack(&Windows::of_durations(durations, CutBy::Launches), opening)
+        };
         assert!(lacks(&[80, 90, 80, 60], 20) && lacks(&[80, 82, 80, 69], 20));
         assert!(!lacks(&[390, 145, 144], 66) && !lacks(&[80, 80, 80], 20));
         assert!(lacks(&[80, 80], 20) && lacks(&[80], 20));

@@ -61,7 +61,7 @@ pub struct Synthetic {
     pub slow_links: Vec<(u32, f64)>,
     /// Steps in which these are slow; empty for all of them. If not, the sizes of reductions are those of every step, as in a real job.
     pub slow_link_steps: Vec<u32>,
-    /// (replica, number, nanoseconds): of so many tensor parallel all-reduces of this replica, one takes longer by this time.
+    /// (replica, number, nanoseconds): one in this number of the replica's tensor-parallel all-reduces takes longer by this time.
     pub rare_long: Vec<(u32, u32, i64)>,
     /// (replica, layers): further layers in each step of this replica, like those of another micro-batch.
     pub more_layers: Vec<(u32, u32)>,

@@ -93,8 +93,8 @@ pub(super) fn read(
     if let Some(placed) = placed(&text) {
         return placed;
     }
-    let is_residual = ["--offload-residual", "activation checkpoints offloaded", "checkpoints offloaded to"];
-    let residual = is_residual.iter().any(|phrase| notes.contains(phrase)).then_some(Offload::Residual);
+    let on_host = ["--offload-residual", "activation checkpoints offloaded", "checkpoints offloaded to"];
+    let residual = on_host.iter().any(|phrase| notes.contains(phrase)).then_some(Offload::Residual);
     let offload = text.contains("activation offload").then_some(Offload::All).or(residual);
     let stages = stages.max(1);
     let policy = match text.as_str() {
