@@ -1,7 +1,7 @@
 //! `comm`: communication time, split into transfer and waiting.
 
 use super::joining::{self, Input, from_ranks, time};
-use super::monitored::Question;
+use super::monitored::{Question, answer};
 use super::profiled::AllCores;
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
     let options = joining::options(&arguments.joining)?;
     let read = match joining::input(&arguments.joining, &options, "comm", printer)? {
         Input::Job(read) => read,
-        Input::Monitored(seen) => return seen.answer(Question::Communication, &arguments.output, printer),
+        Input::Monitored(seen) => return answer(seen, Question::Communication, &arguments.output, printer),
     };
     let mut report = joined_communication_report(&read.job, &read.joined, options.names.as_ref(), &AllCores);
     if let Some(wanted) = &arguments.group {

@@ -3,6 +3,7 @@
 //! Responsible for: the views of both. The verdicts come from the profiler's monitors.
 
 use super::joining::time;
+use crate::args::Output;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
@@ -53,28 +54,6 @@ impl Monitored {
             metrics: (!gauges.is_empty()).then(|| xpu_timer::judge(&gauges, unread)),
         };
         (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
-    }
-
-    /// Prints the result; for `stragglers`, the exit code is 1 with a straggler or a slow link.
-    pub(super) fn answer(
-        self,
-        question: Question,
-        output: &crate::args::Output,
-        printer: &Printer,
-    ) -> Result<Outcome, Failure> {
-        if let Some(inspected) = &self.inspected {
-            printer.warnings(&inspected.warnings);
-        }
-        let verdict = self.verdict().0;
-        match question {
-            Question::Communication => printer.answer(&Communication(self), output)?,
-            Question::Stragglers => printer.answer(&Stragglers(self), output)?,
-        }
-        Ok(match (question, verdict) {
-            (Question::Communication, _) | (_, Verdict::None) => Outcome::Yes,
-            (_, Verdict::CannotTell) => Outcome::CannotTell,
-            (_, Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance) => Outcome::No,
-        })
     }
 
     /// Verdict with the reasons for missing evidence. Late ranks are visible in durations of collectives, but only if all of their ranks
@@ -143,6 +122,28 @@ impl Monitored {
             xpu_timer: self.metrics.as_ref(),
         }
     }
+}
+
+/// Prints the result; for `stragglers`, the exit code is 1 with a straggler or a slow link.
+pub(crate) fn answer(
+    seen: Monitored,
+    question: Question,
+    output: &Output,
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    if let Some(inspected) = &seen.inspected {
+        printer.warnings(&inspected.warnings);
+    }
+    let verdict = seen.verdict().0;
+    match question {
+        Question::Communication => printer.answer(&Communication(seen), output)?,
+        Question::Stragglers => printer.answer(&Stragglers(seen), output)?,
+    }
+    Ok(match (question, verdict) {
+        (Question::Communication, _) | (_, Verdict::None) => Outcome::Yes,
+        (_, Verdict::CannotTell) => Outcome::CannotTell,
+        (_, Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance) => Outcome::No,
+    })
 }
 
 pub(crate) struct Communication(Monitored);

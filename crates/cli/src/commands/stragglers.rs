@@ -1,7 +1,7 @@
 //! `stragglers`: the ranks, links and stages that delay a job, their causes and their costs.
 
 use super::joining::{self, Input, from_ranks, time};
-use super::monitored::Question;
+use super::monitored::{Question, answer};
 use super::profiled::AllCores;
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> R
     let options = joining::options(&arguments.joining)?;
     let read = match joining::input(&arguments.joining, &options, "stragglers", printer)? {
         Input::Job(read) => read,
-        Input::Monitored(seen) => return seen.answer(Question::Stragglers, &arguments.output, printer),
+        Input::Monitored(seen) => return answer(seen, Question::Stragglers, &arguments.output, printer),
     };
     let report = joined_straggler_report(&read.job, &read.joined, options.names.as_ref(), &AllCores);
     printer.warnings(&report.warnings);

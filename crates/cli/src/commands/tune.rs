@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
-    let file = Original::open(&own_arguments, launch.as_ref())?;
+    let file = rewrite::open(&own_arguments, launch.as_ref())?;
     let unset = unset(&file, &free);
     let fixed: Vec<String> = kept.iter().cloned().chain(unset.iter().map(|key| (*key).to_owned())).collect();
     spec.plan = tuning::opened(&own.plan, &fixed, &free);
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
             .map(str::to_owned)
             .collect(),
     };
-    answer.learn(&trials, &search, &setting)?;
+    learn(&mut answer, &trials, &search, &setting)?;
     write(arguments, &answer, printer)
 }
 
@@ -191,7 +191,7 @@ fn rows(
         if differences(&own.plan, &candidate.plan).is_empty() {
             continue;
         }
-        let (edited, source) = file.with(&setting.run, &candidate.plan, arguments);
+        let (edited, source) = rewrite::with(file, &setting.run, &candidate.plan, arguments);
         if is_full && !is_writable(&edited) {
             continue;
         }
@@ -270,48 +270,46 @@ fn named(setting: &Setting) -> Setting {
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
 }
 
-impl Tuned {
-    /// Applies measurements: times in the table, a level for the other rows, and the row to run next.
-    fn learn(&mut self, trials: &[Trial], search: &Search<'_>, setting: &Setting) -> Result<(), Failure> {
-        let own = self.own.ranked.candidate.clone();
-        for trial in trials {
-            let is_same = |row: &&mut Row| differences(&row.ranked.candidate.plan, &trial.plan).is_empty();
-            let known = std::iter::once(&mut self.own).chain(&mut self.rows).find(is_same);
-            let measured = Some((trial.seconds, trial.log.clone()));
-            if let Some(row) = known {
-                row.measured = measured;
-            } else {
-                let candidate = Candidate::of_plan(search, trial.plan.clone())?;
-                let mut row = row(search, setting, &candidate, &own, self.rows.len() + 1)?;
-                row.measured = measured;
-                self.rows.push(row);
-            }
+/// Applies measurements: times in the table, a level for the other rows, and the row to run next.
+fn learn(tuned: &mut Tuned, trials: &[Trial], search: &Search<'_>, setting: &Setting) -> Result<(), Failure> {
+    let own = tuned.own.ranked.candidate.clone();
+    for trial in trials {
+        let is_same = |row: &&mut Row| differences(&row.ranked.candidate.plan, &trial.plan).is_empty();
+        let known = std::iter::once(&mut tuned.own).chain(&mut tuned.rows).find(is_same);
+        let measured = Some((trial.seconds, trial.log.clone()));
+        if let Some(row) = known {
+            row.measured = measured;
+        } else {
+            let candidate = Candidate::of_plan(search, trial.plan.clone())?;
+            let mut row = row(search, setting, &candidate, &own, tuned.rows.len() + 1)?;
+            row.measured = measured;
+            tuned.rows.push(row);
         }
-        let pairs: Vec<(f64, f64)> = trials.iter().map(|trial| (trial.predicted, trial.seconds)).collect();
-        self.level = tuning::level(&own.plan.software, &pairs);
-        let Some(level) = self.level else {
-            self.next = self.rows.iter().position(|row| row.change < 0.0);
-            return Ok(());
-        };
-        for row in std::iter::once(&mut self.own).chain(&mut self.rows) {
-            row.expected = Some(level.expected(row.ranked.candidate.step_time.get()));
-        }
-        let seconds = |row: &Row| row.measured.as_ref().map(|(seconds, _)| *seconds);
-        let time =
-            |row: &Row| seconds(row).or(row.expected.map(|(center, _)| center)).unwrap_or(f64::INFINITY);
-        self.rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        for (index, row) in self.rows.iter_mut().enumerate() {
-            row.ranked.rank = index + 1;
-        }
-        let best =
-            std::iter::once(&self.own).chain(&self.rows).filter_map(seconds).fold(f64::INFINITY, f64::min);
-        // The layout with the lowest possible time, not the lowest expected one: a run that cannot win has little information.
-        let could = |row: &Row| row.expected.map_or(f64::INFINITY, |(_, (low, _))| low);
-        self.next = (0..self.rows.len())
-            .filter(|&at| seconds(&self.rows[at]).is_none() && could(&self.rows[at]) < best)
-            .min_by(|&a, &b| could(&self.rows[a]).total_cmp(&could(&self.rows[b])));
-        Ok(())
     }
+    let pairs: Vec<(f64, f64)> = trials.iter().map(|trial| (trial.predicted, trial.seconds)).collect();
+    tuned.level = tuning::level(&own.plan.software, &pairs);
+    let Some(level) = tuned.level else {
+        tuned.next = tuned.rows.iter().position(|row| row.change < 0.0);
+        return Ok(());
+    };
+    for row in std::iter::once(&mut tuned.own).chain(&mut tuned.rows) {
+        row.expected = Some(level.expected(row.ranked.candidate.step_time.get()));
+    }
+    let seconds = |row: &Row| row.measured.as_ref().map(|(seconds, _)| *seconds);
+    let time =
+        |row: &Row| seconds(row).or(row.expected.map(|(center, _)| center)).unwrap_or(f64::INFINITY);
+    tuned.rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    for (index, row) in tuned.rows.iter_mut().enumerate() {
+        row.ranked.rank = index + 1;
+    }
+    let best =
+        std::iter::once(&tuned.own).chain(&tuned.rows).filter_map(seconds).fold(f64::INFINITY, f64::min);
+    // The layout with the lowest possible time, not the lowest expected one: a run that cannot win has little information.
+    let could = |row: &Row| row.expected.map_or(f64::INFINITY, |(_, (low, _))| low);
+    tuned.next = (0..tuned.rows.len())
+        .filter(|&at| seconds(&tuned.rows[at]).is_none() && could(&tuned.rows[at]) < best)
+        .min_by(|&a, &b| could(&tuned.rows[a]).total_cmp(&could(&tuned.rows[b])));
+    Ok(())
 }
 
 /// Kept settings, in words.
@@ -383,7 +381,7 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
         variants(folder, answer, printer)?;
         return Ok(outcome);
     }
-    let (pick, edited) = answer.picked(arguments.pick)?;
+    let (pick, edited) = picked(answer, arguments.pick)?;
     if arguments.pick.is_none()
         && let Some(refused) = answer.rows.first().and_then(|row| row.edited.as_ref()?.as_ref().err())
     {
@@ -407,22 +405,20 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
     Ok(outcome)
 }
 
-impl Tuned {
-    /// The edited file of a layout, or the reason why there is none. Without a number the first faster layout that the file can have.
-    fn picked(&self, pick: Option<usize>) -> Result<(usize, &Edited), Problem> {
-        let can = |row: &&Row| row.change < 0.0 && matches!(row.edited, Some(Ok(_)));
-        let first = || self.rows.iter().find(can).map(|row| row.ranked.rank);
-        let pick = pick.or_else(first).unwrap_or(1);
-        let row = self.rows.get(pick - 1).ok_or_else(|| {
-            Problem::new(format!("there are {} layouts, not {pick}", self.rows.len())).in_file("--pick")
-        })?;
-        match &row.edited {
-            Some(Ok(edited)) => Ok((pick, edited)),
-            Some(Err(refused)) => Err(report::by_hand(refused, &self.file.path)),
-            None => Err(Problem::new("it comes from a log, so there is no change of the file for it")
-                .in_file("--pick")
-                .hint("choose another layout of the table")),
-        }
+/// The edited file of a layout, or the reason why there is none. Without a number the first faster layout that the file can have.
+fn picked(tuned: &Tuned, pick: Option<usize>) -> Result<(usize, &Edited), Problem> {
+    let can = |row: &&Row| row.change < 0.0 && matches!(row.edited, Some(Ok(_)));
+    let first = || tuned.rows.iter().find(can).map(|row| row.ranked.rank);
+    let pick = pick.or_else(first).unwrap_or(1);
+    let row = tuned.rows.get(pick - 1).ok_or_else(|| {
+        Problem::new(format!("there are {} layouts, not {pick}", tuned.rows.len())).in_file("--pick")
+    })?;
+    match &row.edited {
+        Some(Ok(edited)) => Ok((pick, edited)),
+        Some(Err(refused)) => Err(report::by_hand(refused, &tuned.file.path)),
+        None => Err(Problem::new("it comes from a log, so there is no change of the file for it")
+            .in_file("--pick")
+            .hint("choose another layout of the table")),
     }
 }
 
