@@ -21,6 +21,7 @@ const FLOORS: &[&str] = &[
     "railwright-tuner",
     "railwright-answers",
     "railwright-report",
+    "railwright-reports",
     "railwright-server",
     "railwright-remote",
     "railwright",

@@ -37,7 +37,6 @@ pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
-pub(crate) use railwright_answers::{aliases_of, flag_of};
 pub(crate) use run_flags::{RunFlags, Sharding};
 pub(crate) use run_settings::RunSettings;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
@@ -267,6 +266,16 @@ pub(crate) enum By {
     Module,
     /// Layer of the model
     Layer,
+}
+
+impl From<By> for railwright_reports::memory::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Kind => Self::Kind,
+            By::Module => Self::Module,
+            By::Layer => Self::Layer,
+        }
+    }
 }
 
 /// Arguments of `timeline`.

@@ -5,10 +5,8 @@
 //! price.
 
 pub(crate) mod convention;
-pub(crate) mod flags;
 pub(crate) mod launch;
 pub(crate) mod slots;
-pub(crate) mod spelled;
 
 use crate::args::RunArguments;
 use crate::exit::Failure;
@@ -37,7 +35,9 @@ fn resolve_as(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> R
     resolve_layers(arguments, prepare).map_err(|failure| match failure {
         Failure::Input(problems) => {
             let has_file = arguments.run.is_some();
-            Failure::Input(problems.into_iter().map(|problem| flags::in_flags(problem, has_file)).collect())
+            Failure::Input(
+                problems.into_iter().map(|problem| railwright_answers::in_flags(problem, has_file)).collect(),
+            )
         }
         other @ Failure::BrokenPipe => other,
     })
@@ -45,7 +45,7 @@ fn resolve_as(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> R
 
 /// A problem in the words in which the run was typed.
 pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
-    flags::in_flags(problem, arguments.run.is_some())
+    railwright_answers::in_flags(problem, arguments.run.is_some())
 }
 
 /// The values of each setting that are valid with the rest of a run. The run itself may be invalid; its model and cluster must be valid.

@@ -3,7 +3,6 @@
 //! Responsible for: reading the file once, errors for missing settings, and remarks on stderr. Independent of
 //! frameworks.
 
-use super::flags;
 use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::input::{self, LOG_LIMIT, launch_files};
@@ -177,7 +176,7 @@ pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
         .filter(|open| !open.key.starts_with("model.") || open.source.is_empty() || launch.has_model())
         .take(12)
         .map(|open| {
-            let option = flags::option(&open.key);
+            let option = railwright_answers::option(&open.key);
             let place = Place {
                 file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
                 line: open.line,
