@@ -255,9 +255,9 @@ const DISK: &[&str] = &[
 /// Files of the program outside of `input` that may access the disk, with the reason.
 const MAY_LOOK: &[(&str, &str)] = &[
     ("commands/serve/start/paths.rs", "it says what may be read, before anybody can ask"),
-    ("commands/search.rs", "whether a folder to write into is there, once writing is allowed"),
-    ("commands/tune.rs", "whether what is written to is a folder; the server does not run it"),
-    ("commands/export.rs", "whether what is written to is a folder; the server refuses the flag"),
+    ("commands/planned/search.rs", "whether a folder to write into is there, once writing is allowed"),
+    ("commands/planned/tune.rs", "whether what is written to is a folder; the server does not run it"),
+    ("commands/planned/export.rs", "whether what is written to is a folder; the server refuses the flag"),
 ];
 
 /// The server runs the commands of the program, so all their reads must pass the access check

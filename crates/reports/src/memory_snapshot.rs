@@ -56,7 +56,7 @@ fn holds(of: Use, kind: Kind) -> bool {
     }
 }
 
-/// Predicted memory of a stage beside the measured memory.
+/// Predicted and measured memory of a stage.
 pub fn compared(stage: &StageReport, device: Option<&DeviceReport>) -> Predicted {
     let kinds = [
         Use::Parameters,
