@@ -32,6 +32,7 @@ pub(crate) mod traffic;
 pub(crate) mod tune;
 mod whatif;
 
+use crate::run::Sources;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
@@ -208,6 +209,15 @@ pub(crate) struct RunArguments {
     pub(crate) sharding: Sharding,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
+}
+
+impl From<&RunArguments> for Sources {
+    fn from(arguments: &RunArguments) -> Self {
+        let RunArguments { model, launch, launch_args, run, cluster, set, sharding, flags } =
+            arguments.clone();
+        let (sharding, settings) = (sharding.setting(), flags.settings);
+        Self { model, launch, launch_args, run, cluster, set, sharding, settings }
+    }
 }
 
 /// Arguments of `estimate`.

@@ -20,7 +20,6 @@ use planned::{
     balance, check, detect, estimate, export, goodput, memory, recompute, search, sensitivity, size,
     timeline, tune, validate, values, whatif,
 };
-pub(crate) use recorded::profiled::print_remarks;
 use recorded::{
     calibrate, comm, compare, export_perfetto, hang, log, memory_snapshot, pipeline, profile, stragglers,
 };
@@ -31,6 +30,7 @@ pub(crate) use serve::page_desk;
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {
+    crate::input::writing::prepare_with(crate::printer::end_tidily);
     match command {
         Command::Estimate(estimate) => estimate::run(estimate, printer),
         Command::Memory(memory) => memory::run(memory, printer),

@@ -10,7 +10,7 @@ mod watched;
 
 use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Caller};
 pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
 use railwright_report::document::{self, Document, Tone};
 use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, text};
@@ -318,6 +318,28 @@ impl Printer {
         if !self.quiet {
             to_stderr(&talk::remark("note", Tone::Name, message, self.talk));
         }
+    }
+}
+
+impl Caller for Printer {
+    fn note(&self, message: &str) {
+        Printer::note(self, message);
+    }
+
+    fn warnings(&self, warnings: &[Warning]) {
+        Printer::warnings(self, warnings);
+    }
+
+    fn is_quiet(&self) -> bool {
+        Printer::is_quiet(self)
+    }
+
+    fn wanted(&self) -> Result<(), Problem> {
+        Printer::wanted(self)
+    }
+
+    fn progress(&self, template: &str, doing: &str, total: u64) -> Box<dyn input::Progress + '_> {
+        Box::new(Printer::progress(self, template, doing, total))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The report of `check`: a table of files, then the errors, doubts and unmodelled settings of each file.
 
-use railwright_launch::Remark;
-use railwright_launch::RemarkKind;
+use railwright_launch::{Remark, RemarkKind};
 use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;

@@ -1,7 +1,6 @@
 //! `memory`: memory of each stage by kind, module or layer, and over the step.
 
-use crate::stage_memory;
-use crate::stage_memory::{Row, verdict};
+use crate::stage_memory::{self, Row, verdict};
 use railwright_answers as answers;
 use railwright_calculator::memory::{Fit, Item, Kind, StageReport};
 use railwright_report::document::{Bar, Block, Cell, Document, Tone};

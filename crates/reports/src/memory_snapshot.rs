@@ -1,8 +1,7 @@
 //! `memory-snapshot`: contents of a device's memory at its peak, from a PyTorch memory snapshot or the `[memory]` events of a trace.
 
 use railwright_calculator::memory::{Kind, StageReport};
-use railwright_profiler::snapshot;
-use railwright_profiler::snapshot::{DeviceReport, Group, SnapshotReport, Use};
+use railwright_profiler::snapshot::{self, DeviceReport, Group, SnapshotReport, Use};
 use railwright_report::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;

@@ -4,9 +4,8 @@
 
 use crate::cells::time;
 use railwright_profiler::attribution::Verdict;
-use railwright_profiler::monitors::inspector::Inspected;
-use railwright_profiler::monitors::xpu_timer::{Metrics, RankSpeed};
-use railwright_profiler::monitors::{inspector, xpu_timer};
+use railwright_profiler::monitors::inspector::{self, Inspected};
+use railwright_profiler::monitors::xpu_timer::{self, Metrics, RankSpeed};
 use railwright_profiler::readers::Recording;
 use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};

@@ -1,14 +1,13 @@
 //! The pipeline view as a report: verdicts, the step as a timeline of characters, tables of stalls, stages, steps and shares.
 
 use railwright_profiler::passes::PassKind;
-use railwright_profiler::pipeline::strip::strip;
-use railwright_profiler::pipeline::{Cause, Certainty, PipelinePage, Row, Stall, strip};
+use railwright_profiler::pipeline::strip::{self, strip};
+use railwright_profiler::pipeline::{Cause, Certainty, PipelinePage, Row, Stall};
 use railwright_profiler::replay::Share;
 use railwright_report::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;
-use railwright_spec::quantity::Bytes;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 use std::fmt::Write as _;
 

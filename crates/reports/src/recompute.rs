@@ -7,8 +7,7 @@ use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal, words};
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
-use railwright_tuner::recompute;
-use railwright_tuner::recompute::{Flags, LayerTable, Variant};
+use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
 
 /// A recompute policy with the question.
 pub struct Recompute {

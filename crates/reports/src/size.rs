@@ -5,8 +5,7 @@ use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_spec::{Portable as _, human};
-use railwright_tuner::size::Row;
-use railwright_tuner::size::Stop;
+use railwright_tuner::size::{Row, Stop};
 use std::fmt::Write as _;
 
 /// A printable result.

@@ -12,8 +12,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::{Portable as _, human};
 use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::difference_band;
-use railwright_tuner::tuning::FREE;
-use railwright_tuner::tuning::Level;
+use railwright_tuner::tuning::{FREE, Level};
 use serde::Serialize;
 
 /// The file that is tuned.

@@ -143,7 +143,6 @@ fn calibration(document: &mut Document, used: &Used) {
 
 /// Number of rows in the report: the largest errors.
 const WORST: usize = 10;
-
 /// Number of sources in the report.
 const MOST_SOURCES: usize = 16;
 

@@ -32,7 +32,6 @@ impl Answer for Rehearsed {
 
 /// Parts whose change is below this share of the step are summed up.
 const SMALL: f64 = 0.001;
-
 /// Keys that are listed as moved.
 const MOST_MOVED: usize = 12;
 

@@ -19,8 +19,7 @@ pub(crate) mod traffic;
 
 use crate::args::network::{DesignFlags, Network};
 use crate::exit::{Failure, Outcome};
-use crate::input;
-use crate::input::CONFIG_LIMIT;
+use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Kind, parse};
@@ -31,7 +30,6 @@ use std::path::Path;
 
 /// The longest table of failure rates that is read.
 pub(crate) const RATES_LIMIT: u64 = 1 << 20;
-
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
 

@@ -6,8 +6,7 @@
 use crate::compare::{verdict_of, verdicts};
 use railwright_profiler::compare::{Condition, Difference, Verdict};
 use railwright_profiler::log::{Framework, TimesFrom};
-use railwright_profiler::noise;
-use railwright_profiler::noise::Shift;
+use railwright_profiler::noise::{self, Shift};
 use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;

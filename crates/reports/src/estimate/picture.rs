@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 /// Time is in milliseconds below this length of a step, in seconds.
 const SHORT: f64 = 10.0;
-
 /// Parts within parts of less than this share of the step have no bar.
 const SMALLEST: f64 = 0.005;
 

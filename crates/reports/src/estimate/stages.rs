@@ -1,7 +1,6 @@
 //! The stages of a pipeline in a report: their passes and their memory.
 
-use crate::stage_memory;
-use crate::stage_memory::Row;
+use crate::stage_memory::{self, Row};
 use railwright_calculator::estimate::Estimate;
 use railwright_report::document::{Cell, Column, Document, Table};
 use railwright_spec::human;

@@ -2,8 +2,7 @@
 
 use crate::network::tables::layers;
 use railwright_calculator::collectives::MEASURED_RACKS;
-use railwright_network::picture;
-use railwright_network::picture::Lines;
+use railwright_network::picture::{self, Lines};
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal, words};
 use railwright_spec::human;

@@ -8,7 +8,6 @@ use railwright_spec::human;
 
 /// Maximum number of rows, each of at least this share of the step.
 const MOST: usize = 10;
-
 const LEAST: f64 = 0.005;
 
 /// Enclosing events of a frame, nearest first.

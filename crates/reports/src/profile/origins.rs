@@ -8,7 +8,6 @@ use railwright_spec::human;
 
 /// Maximum number of rows, each of at least this share of the step.
 const MOST: usize = 30;
-
 const LEAST: f64 = 0.001;
 
 impl Shown {

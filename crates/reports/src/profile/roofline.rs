@@ -8,7 +8,6 @@ use railwright_spec::human;
 
 /// Maximum number of operators, each with a saving of at least this share of the step.
 const MOST: usize = 8;
-
 const LEAST: f64 = 0.001;
 
 impl Shown {

@@ -3,9 +3,7 @@
 //! Responsible for: the views of [`Regret`]. Computes no verdict.
 
 use railwright_calculator::validation::Regret;
-use railwright_calculator::validation::regret::MemoryTotal;
-use railwright_calculator::validation::regret::SweepRegret;
-use railwright_calculator::validation::regret::Total;
+use railwright_calculator::validation::regret::{MemoryTotal, SweepRegret, Total};
 use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;

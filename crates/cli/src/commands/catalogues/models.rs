@@ -8,8 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::Pattern;
 use crate::printer::Printer;
 use railwright_reports::models::Models;
-use railwright_spec::model;
-use railwright_spec::model::CatalogueEntry;
+use railwright_spec::model::{self, CatalogueEntry};
 
 /// Lists models.
 pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Failure> {

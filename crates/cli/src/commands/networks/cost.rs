@@ -1,8 +1,7 @@
 //! `network cost`: bills of several designs side by side.
 
 use crate::args::network::Cost;
-use crate::commands::networks::design;
-use crate::commands::networks::{on_run, prices};
+use crate::commands::networks::{design, on_run, prices};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;

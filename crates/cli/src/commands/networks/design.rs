@@ -10,31 +10,24 @@ pub(crate) mod tests;
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::commands::networks::{kind, on_run, prices, spelled_out};
-use crate::commands::planned::open_run;
-use crate::commands::planned::open_run::Asked;
+use crate::commands::planned::open_run::{self, Asked};
 use crate::exit::{Failure, Outcome};
-use crate::input;
-use crate::input::CONFIG_LIMIT;
+use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::{
     NetworkClasses, Question as _, Searcher, Setting, budget, network_plan, quoted, scale_up_prices,
 };
-use railwright_network::topology::DesignSpec;
-use railwright_network::topology::Routing;
+use railwright_network::topology::{DesignSpec, Routing};
 use railwright_reports::network::design::Answered;
 use railwright_reports::network::gigabits;
 use railwright_spec::calibration::Calibration;
-use railwright_spec::cluster::Cluster;
-use railwright_spec::cluster::by_name;
-use railwright_spec::cluster::preset_names;
+use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::BytesPerSecond;
-use railwright_spec::quantity::Dollars;
-use railwright_spec::run::Run;
-use railwright_spec::run::Sheet;
+use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field as _, Value};
+use railwright_spec::run::{Run, Sheet};
 use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
     Axes, Codesign, Found, Grid, Judging, NoPlan, Point, Progress, answer, best_first, judge, usual_domains,

@@ -8,21 +8,18 @@ use crate::commands::networks::on_network;
 use crate::commands::networks::simulate::{Wired, in_words, wired};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
-use crate::input::TABLE_LIMIT;
+use crate::input::chakra::GROUPS;
+use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
-use crate::run::Resolved;
-use crate::{input, run};
+use crate::run::{self, Resolved};
 use railwright_network::flow::listed::parse;
 use railwright_network::{chakra, exported};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_tuner::simulate::trace::Traced;
 
-/// Names of the files next to the traces; the traces are `step.0.et`, `step.1.et` and so on.
-pub(crate) const GROUPS: &str = "comm_groups.json";
-
+/// Names of further files next to the traces; the traces are `step.0.et`, `step.1.et` and so on.
 const NETWORK: &str = "network.yml";
-
 const SYSTEM: &str = "system.json";
 
 /// Writes the files.

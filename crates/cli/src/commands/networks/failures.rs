@@ -2,8 +2,7 @@
 //! failed parts.
 
 use crate::args::network::Failures;
-use crate::commands::networks::design;
-use crate::commands::networks::{RATES_LIMIT, on_network, on_run};
+use crate::commands::networks::{RATES_LIMIT, design, on_network, on_run};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input;

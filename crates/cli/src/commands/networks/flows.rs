@@ -2,14 +2,12 @@
 //!
 //! Responsible for: reading the flows against the devices of the network. Does not simulate ([`railwright_network::flow::listed`]).
 
-pub(crate) mod traces;
-
 use crate::args::flows::FlowsOn;
 use crate::commands::networks::{on_fabric, on_network};
 use crate::exit::{Failure, Outcome};
-use crate::input::TABLE_LIMIT;
+use crate::input::{self, TABLE_LIMIT};
 use crate::printer::{Printer, Watching};
-use crate::{input, run};
+use crate::run;
 use railwright_answers::quoted;
 use railwright_calculator::collectives::pair_share;
 use railwright_network::flow;
@@ -149,10 +147,10 @@ fn table(
     chosen: &mut Vec<String>,
 ) -> Result<Vec<Listed>, Problem> {
     let file = &arguments.flows;
-    if !traces::is_folder(file) {
+    if !input::chakra::is_folder(file) {
         return parse(&input::read(file, TABLE_LIMIT)?, file, device);
     }
-    let (program, remarks) = traces::program(file, domain)?;
+    let (program, remarks) = input::chakra::program(file, domain)?;
     chosen.extend(remarks);
     let ranks = program.flows.iter().map(|flow| flow.from.max(flow.to) + 1).max().unwrap_or(0);
     if ranks > devices {

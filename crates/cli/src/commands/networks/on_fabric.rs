@@ -2,8 +2,7 @@
 //!
 //! Responsible for: reading the file. Independent of the traffic on it.
 
-use crate::input;
-use crate::input::CONFIG_LIMIT;
+use crate::input::{self, CONFIG_LIMIT};
 use railwright_network::imported::{Imported, on_cluster};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;

@@ -5,8 +5,7 @@
 
 use crate::args::placement::OnHosts;
 use crate::args::traffic::OnNetwork;
-use crate::input;
-use crate::input::CONFIG_LIMIT;
+use crate::input::{self, CONFIG_LIMIT};
 use railwright_network::placement::{Allocation, Host, Inventory, Tree, host_names, number_of, read_hosts};
 use railwright_network::topology::{MOST_DEVICES, Topology};
 use railwright_spec::cluster::Cluster;

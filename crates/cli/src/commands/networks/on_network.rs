@@ -5,8 +5,7 @@
 use crate::args::flows::FailedParts;
 use crate::args::network::DesignFlags;
 use crate::args::traffic::OnNetwork;
-use crate::commands::networks::design;
-use crate::commands::networks::spelled_out;
+use crate::commands::networks::{design, spelled_out};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::quoted;
 use railwright_network::failures::Recovery;

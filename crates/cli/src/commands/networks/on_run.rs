@@ -6,6 +6,7 @@
 use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::run;
+use railwright_answers::Refused;
 use railwright_network::bill::compare::OnRun;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
@@ -23,12 +24,9 @@ use std::ops::ControlFlow;
 /// Reads a run file with settings on top.
 pub(crate) fn read(path: &str, set: &[String]) -> Result<Run, Failure> {
     let arguments = RunArguments { run: Some(path.to_owned()), set: set.to_vec(), ..RunArguments::default() };
-    match run::resolve_spread(&arguments) {
-        Ok(resolved) => Ok(resolved.run.as_used()),
-        // Here `--cluster` and `--gpus` would describe the network: the run is completed with settings.
-        Err(Failure::Input(problems)) => Err(Failure::Input(problems.into_iter().map(in_settings).collect())),
-        Err(failure) => Err(failure),
-    }
+    // Here `--cluster` and `--gpus` would describe the network: the run is completed with settings.
+    let in_settings = |Refused(problems)| Failure::Input(problems.into_iter().map(in_settings).collect());
+    run::resolve_spread(&arguments).map(|resolved| resolved.run.as_used()).map_err(in_settings)
 }
 
 /// A problem with the options that these commands have.

@@ -3,13 +3,12 @@
 use crate::args::placement::OnHosts;
 use crate::args::simulate::{Pricing, Simulate};
 use crate::args::traffic::OnNetwork;
-use crate::commands::networks::on_hosts::Hosts;
-use crate::commands::networks::{on_fabric, on_hosts, on_network, on_run};
+use crate::commands::networks::on_hosts::{self, Hosts};
+use crate::commands::networks::{on_fabric, on_network, on_run};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use crate::run;
-use crate::run::Resolved;
+use crate::run::{self, Resolved};
 use railwright_answers::Machines;
 use railwright_calculator::costing::Machine;
 use railwright_network::placement::{Allocation, written_hosts};
@@ -24,8 +23,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning, did_you_mean};
 use railwright_spec::run::{Run, Sheet};
 use railwright_tuner::collective::Network;
-use railwright_tuner::flows;
-use railwright_tuner::flows::OnTopology;
+use railwright_tuner::flows::{self, OnTopology};
 use railwright_tuner::simulate::{
     Background, Job, Setting, SharedJob, Simulation, over_seeds, placed, simulate_watched, together,
 };

@@ -3,13 +3,12 @@
 pub(crate) mod files;
 
 use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
-use crate::commands::networks::on_hosts::Hosts;
-use crate::commands::networks::{on_hosts, on_network};
+use crate::commands::networks::on_hosts::{self, Hosts};
+use crate::commands::networks::on_network;
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use crate::run;
-use crate::run::Resolved;
+use crate::run::{self, Resolved};
 use railwright_network::placement::{Allocation, ByLevel, Tree, survey};
 use railwright_network::topology::{Design, Detail, Kind, Topology};
 use railwright_network::traffic::{Algorithm, Loads, Matrix, Place, Seats, Traffic, by_domain, by_rail};

@@ -5,7 +5,7 @@ use crate::commands::planned::recompute::save;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run;
-use railwright_answers::{Refused, balance};
+use railwright_answers::{Refused, balance, in_flags};
 use railwright_reports::balance::Balance;
 use railwright_tuner::balance::Options;
 
@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &BalanceArguments, printer: &Printer) -> Result<Out
     let resolved = run::resolve_spread(&arguments.run)?;
     let options = Options { probability: arguments.fit_probability, recompute: arguments.with_recompute };
     let solved = balance(resolved, &options).map_err(|Refused(problems)| {
-        Refused(problems.into_iter().map(|problem| run::in_words(&arguments.run, problem)).collect())
+        Refused(problems.into_iter().map(|problem| in_flags(problem, arguments.run.run.is_some())).collect())
     })?;
     printer.warnings(&solved.warnings);
     let report = Balance { solved, with_recompute: options.recompute };

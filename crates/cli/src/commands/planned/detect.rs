@@ -1,9 +1,9 @@
 //! `detect`: the settings of a launch file or log, line by line.
 
+use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::{LOG_LIMIT, launch_files};
+use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::Printer;
-use crate::{args, input};
 use railwright_launch::detect;
 use railwright_reports::detect::{Detected, LOG};
 use railwright_spec::human;

@@ -5,8 +5,8 @@ pub(crate) mod open;
 pub(crate) mod page;
 
 use crate::exit::{Failure, Outcome};
-use crate::printer::Printer;
-use crate::{args, printer, run};
+use crate::printer::{self, Printer};
+use crate::{args, run};
 use railwright_answers::search_command;
 use railwright_reports::estimate::{Estimated, measured, picture, why};
 use railwright_spec::problem::Problem;

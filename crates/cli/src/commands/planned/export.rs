@@ -3,8 +3,8 @@
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use crate::run::Resolved;
-use crate::{args, input, run};
+use crate::run::{self, Resolved};
+use crate::{args, input};
 use railwright_answers::difference_as_written;
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::{Problem, Warning};

@@ -1,13 +1,12 @@
 //! `search`: the best strategies for a model on one or several clusters, ranked.
 
-use crate::args::Goal;
+use crate::args::{self, Goal};
 use crate::clock::Moment;
-use crate::commands::planned::open_run;
-use crate::commands::planned::open_run::Freedom;
+use crate::commands::planned::open_run::{self, Freedom};
 use crate::commands::planned::tune::keys;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::printer::{Printer, check_format};
-use crate::{args, input};
 use railwright_answers::{MOST_SHOWN, Named, SearchOptions, search};
 use railwright_reports::search::Answered;
 use railwright_spec::human;

@@ -1,11 +1,11 @@
 //! `sensitivity`: effect of hardware and software parameters on the step time.
 
+use crate::args;
 use crate::commands::networks::simulate::on_topology;
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use crate::run::Resolved;
-use crate::{args, run};
+use crate::run::{self, Resolved};
 use railwright_reports::sensitivity::Ranking;
 use railwright_tuner::sensitivity::sensitivity_on;
 use std::sync::Arc;

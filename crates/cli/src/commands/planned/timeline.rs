@@ -1,11 +1,11 @@
 //! `timeline`: one step as a trace for ui.perfetto.dev, or as a diagram.
 
+use crate::args;
 use crate::args::timeline::Format;
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, suffix, unknown_suffix};
-use crate::run::Resolved;
-use crate::{args, run};
+use crate::run::{self, Resolved};
 use railwright_answers::Pricing as _;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;

@@ -7,13 +7,12 @@
 pub(crate) mod measured;
 pub(crate) mod rewrite;
 
-use crate::args::{Output, RunArguments, RunFlags};
+use crate::args::{self, Output, RunArguments, RunFlags};
 use crate::commands::planned::tune::measured::Trial;
 use crate::exit::{Failure, Outcome};
-use crate::input::LOG_LIMIT;
+use crate::input::{self, LOG_LIMIT};
 use crate::printer::Printer;
-use crate::run::Resolved;
-use crate::{args, input, run};
+use crate::run::{self, Resolved};
 use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
 use railwright_launch::{Edited, Refused, differences, settable, unified};
@@ -22,14 +21,13 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
+use railwright_tuner::ranking;
 use railwright_tuner::search::{Candidate, Changes, Objective, Options, Search, by_family_and_changes};
-use railwright_tuner::tuning::FREE;
-use railwright_tuner::{ranking, tuning};
+use railwright_tuner::tuning::{self, FREE};
 use std::path::Path;
 
 /// Number of families searched in addition to those shown, because a file cannot express every layout.
 const SPARE: usize = 10;
-
 /// Settings that are named if a file does not set them.
 const MAIN: [&str; 7] = [
     "tensor_parallel",

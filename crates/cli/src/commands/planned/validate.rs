@@ -3,10 +3,10 @@
 pub(crate) mod network;
 pub(crate) mod regret;
 
+use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::{CONFIG_LIMIT, TABLE_LIMIT};
+use crate::input::{self, CONFIG_LIMIT, TABLE_LIMIT};
 use crate::printer::Printer;
-use crate::{args, input};
 use railwright_calculator::validation::validate_watched;
 use railwright_reports::validate::Validated;
 use railwright_spec::calibration::Calibration;

@@ -1,15 +1,14 @@
 //! `calibrate`: measurements of the user's own machine to a file that the calculator prices with.
 
 pub(crate) mod measured;
-pub(crate) mod same_run;
 pub(crate) mod step_times;
 
+use crate::args;
 use crate::commands::calibrate::measured::Measured;
 use crate::commands::recorded::calibrate::measured::Where;
 use crate::exit::{Failure, Outcome};
-use crate::input::CONFIG_LIMIT;
+use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
-use crate::{args, input};
 use railwright_calculator::calibration::{Case, Fitted, Timed, fit, judge, judge_steps, judge_timed};
 use railwright_profiler::samples::Part;
 use railwright_reports::calibrate::{Calibrated, shown};

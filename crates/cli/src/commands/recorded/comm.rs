@@ -1,11 +1,10 @@
 //! `comm`: communication time, split into transfer and waiting.
 
 use crate::args;
-use crate::commands::recorded::joining;
-use crate::commands::recorded::joining::Input;
+use crate::commands::recorded::joining::{self, Input};
 use crate::commands::recorded::monitored::{Question, answer};
-use crate::commands::recorded::profiled::AllCores;
 use crate::exit::{Failure, Outcome};
+use crate::input::opened::AllCores;
 use crate::printer::Printer;
 use railwright_profiler::collectives::joined_communication_report;
 use railwright_reports::comm::{Communication, keep};

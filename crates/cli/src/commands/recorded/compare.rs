@@ -1,18 +1,16 @@
 //! `compare`: two traces or two training logs compared, or a run's prediction with its trace or its log.
 
-pub(crate) mod kind;
 pub(crate) mod logs;
 pub(crate) mod modelled;
 
 use crate::args;
-use crate::commands::recorded::compare::kind::Kind;
 use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
+use crate::input::kind::{self, Kind};
 use crate::input::remote::without_query;
 use crate::printer::Printer;
 use railwright_profiler::compare::{Condition, compare};
-use railwright_profiler::noise;
-use railwright_profiler::noise::Shift;
+use railwright_profiler::noise::{self, Shift};
 use railwright_profiler::profile::Report;
 use railwright_reports::compare::Compared;
 use railwright_spec::problem::Problem;

@@ -3,12 +3,12 @@
 //! Responsible for: this process's share of the files, one digest per rank in a folder, so that memory is bounded by one trace for each
 //! core. An unreadable file only removes its own rank. Recordings that are no trace of a rank are rejected.
 
+use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::input::jobs::Wanted;
-use crate::input::traces;
-use crate::input::traces::sources;
+use crate::input::traces::{self, sources};
 use crate::printer::Printer;
-use crate::{args, input};
 use railwright_profiler::digest::{SUFFIX, digest};
 use railwright_profiler::job::Family;
 use railwright_profiler::readers::{Keep, Recording};
@@ -22,7 +22,6 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 const WANTED: Wanted = Wanted { command: "digest", kinds: &[&[Family::Ranks]], several: &[Family::Ranks] };
-
 /// Problems that are printed.
 const TOLD: usize = 5;
 

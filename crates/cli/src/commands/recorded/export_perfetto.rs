@@ -1,23 +1,23 @@
 //! `export-perfetto`: the ranks of a job in one view of Perfetto.
 
+use crate::args;
 use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
-use crate::input::profile;
+use crate::input::{self, profile};
 use crate::printer::Printer;
-use crate::{args, input};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use railwright_profiler::attribution::stragglers_of;
 use railwright_profiler::communication::NameTable;
-use railwright_profiler::perfetto::{Mark, Options};
-use railwright_profiler::pipeline::from_job;
+use railwright_profiler::perfetto::{self, Mark, Options};
+use railwright_profiler::pipeline::{self, from_job};
 use railwright_profiler::readers::Keep;
 use railwright_profiler::view::Tables;
-use railwright_profiler::{Job, perfetto, pipeline, steps_of_job};
+use railwright_profiler::{Job, steps_of_job};
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
-use std::io::Write;
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, Write};
 
 /// Format of the file, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,13 +55,13 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     if !passes.is_empty() {
         printer.note(&format!("tables of pipeline passes are skipped: {}", passes.len()));
     }
-    let joined = profile::join_ranks(&mut job, arguments.clocks, layout);
+    let joined = profile::join_ranks(&mut job, arguments.clocks.into(), layout);
     printer.warnings(&joined.warnings);
-    let windows = steps_of_job(&job, &joined, &Tables::shipped(), &profiled::AllCores);
+    let windows = steps_of_job(&job, &joined, &Tables::shipped(), &input::opened::AllCores);
     let mut marks = perfetto::steps(&windows);
     marks.extend(perfetto::waits(&job, &joined));
     if job.members.len() > 1 {
-        let report = stragglers_of(&job, &joined, NameTable::shipped(), &windows, &profiled::AllCores);
+        let report = stragglers_of(&job, &joined, NameTable::shipped(), &windows, &input::opened::AllCores);
         marks.extend(perfetto::stragglers(&windows, &report));
     }
     // A job without a pipeline has no stalls, which is no problem here.

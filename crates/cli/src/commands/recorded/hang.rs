@@ -18,7 +18,7 @@ const WANTED: Wanted = Wanted::one("hang", &[&[Family::Flight, Family::Monitors]
 /// Evaluates dumps. The outcome is `No` if something hangs, or may hang because dumps are missing.
 pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<Outcome, Failure> {
     let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
-    crate::commands::print_remarks(&loaded, printer);
+    crate::input::opened::print_skipped(&loaded.problems, printer);
     let (mut records, mut gauges, mut damaged, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
         match recording {

@@ -4,11 +4,11 @@
 //! rank.
 
 use crate::args::joining::{Clocks, Joining};
-use crate::commands::recorded::opened::{How, Opened, Read, open};
 use crate::commands::recorded::profiled;
 use crate::exit::Failure;
 use crate::input;
 use crate::input::jobs::Wanted;
+use crate::input::opened::{How, Opened, Read, open};
 use crate::printer::Printer;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;

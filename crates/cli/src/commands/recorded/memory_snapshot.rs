@@ -2,12 +2,10 @@
 
 use crate::args::records::MemorySnapshot;
 use crate::exit::{Failure, Outcome};
-use crate::input;
-use crate::input::TABLE_LIMIT;
+use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
 use railwright_calculator::memory::{MemoryInput, SoftwareCatalogue, report as predict};
-use railwright_profiler::snapshot;
-use railwright_profiler::snapshot::SnapshotReport;
+use railwright_profiler::snapshot::{self, SnapshotReport};
 use railwright_reports::memory_snapshot::{Predicted, Shown, compared};
 use railwright_spec::problem::Problem;
 

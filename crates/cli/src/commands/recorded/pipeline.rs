@@ -1,21 +1,21 @@
 //! `pipeline`: one view of all pipeline ranks, with the cause of every bubble and the cost of every stall.
 
 use crate::commands::recorded::profiled;
-use crate::commands::recorded::profiled::AllCores;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
+use crate::input::opened::AllCores;
 use crate::input::traces;
 use crate::printer::Printer;
 use crate::{args, run};
 use railwright_calculator::timeline::{Detail, timeline_with};
+use railwright_profiler::Job;
 use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::passes::Passes;
-use railwright_profiler::pipeline::{PipelinePage, Question, from_step, picture};
+use railwright_profiler::pipeline::{self, PipelinePage, Question, from_step, picture};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::replay::Subset;
-use railwright_profiler::{Job, pipeline};
 use railwright_report::SCHEMA_VERSION;
 use railwright_reports::pipeline::{MOST_SPANS, Page};
 use railwright_spec::problem::Problem;
@@ -73,7 +73,7 @@ fn recorded(
     printer: &Printer,
 ) -> Result<PipelinePage, Failure> {
     let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
-    crate::commands::print_remarks(&loaded, printer);
+    crate::input::opened::print_skipped(&loaded.problems, printer);
     let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
     for recording in loaded.recordings {
         match recording {

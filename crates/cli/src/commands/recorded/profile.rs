@@ -2,12 +2,12 @@
 
 pub(crate) mod range;
 
-use crate::commands::recorded::opened::{Opened, Read, open};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use crate::commands::recorded::query;
 use crate::commands::recorded::{hang, log, monitored, pipeline, profiled};
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
+use crate::input::opened::{Opened, Read, no_rank, open};
 use crate::input::traces::Loaded;
 use crate::printer::Printer;
 use crate::{args, input};
@@ -16,8 +16,7 @@ use railwright_profiler::origins::By;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::readers::{Keep, Recording};
-use railwright_profiler::timeline;
-use railwright_profiler::timeline::Question;
+use railwright_profiler::timeline::{self, Question};
 use railwright_profiler::view::Tables;
 use railwright_report::SCHEMA_VERSION;
 use railwright_reports::monitored::Monitored;
@@ -64,7 +63,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         Opened::Job(read) => read,
         Opened::Other(loaded) => {
             return handed_on(&loaded, arguments, printer)
-                .unwrap_or_else(|| Err(profiled::no_rank(&loaded, &arguments.paths).into()));
+                .unwrap_or_else(|| Err(no_rank(&loaded, &arguments.paths).into()));
         }
     };
     let profile = read.profiled(&options, printer)?;
@@ -96,8 +95,15 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     let (job, joined) = (&read.job, &read.joined);
     let findings = &profile.report.findings;
     let tables = &options.tables;
-    let mut columns =
-        timeline::columns(job, joined, tables, &profile.windows, findings, &question, &profiled::AllCores)?;
+    let mut columns = timeline::columns(
+        job,
+        joined,
+        tables,
+        &profile.windows,
+        findings,
+        &question,
+        &input::opened::AllCores,
+    )?;
     columns.label = format!("{}, {}", input::title(&arguments.paths), columns.label);
     let text = printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?;
     printer.data(&text, arguments.output.output.as_deref())?;

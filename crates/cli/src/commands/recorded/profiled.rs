@@ -1,51 +1,27 @@
 //! Traces on disk to a profiled job, for `profile` and `compare`.
 //!
 //! Responsible for: arguments to options of a profile and of its job, work on all cores, and reports of unreadable files. Does not read:
-//! [`super::opened`] does.
+//! `input` does.
 
 use crate::args::{Needed, Reading, RunArguments};
-use crate::commands::recorded::opened::{How, Opened, Read, open};
 use crate::exit::Failure;
-use crate::input;
-use crate::input::TABLE_LIMIT;
-use crate::input::jobs::Wanted;
-use crate::input::traces::Loaded;
+use crate::input::opened::{How, Opened, Read, layout_of, no_rank, open, ranks};
+use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
-use crate::run;
-use crate::run::Resolved;
-use railwright_calculator::model_flop::Convention;
-use railwright_calculator::model_flop::of_plan;
+use crate::run::{self, Resolved};
+use railwright_calculator::model_flop::{Convention, of_plan};
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
-use railwright_profiler::job::Family;
 use railwright_profiler::kernels::KernelTable;
 use railwright_profiler::profile::Options;
-use railwright_profiler::profile::Workers;
 use railwright_profiler::readers::Keep;
 use railwright_profiler::view::Tables;
-use railwright_spec::plan::RankOrder;
 use railwright_spec::precision::DataType;
-use railwright_spec::problem::Problem;
-use railwright_spec::problem::did_you_mean;
+use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::Flop;
 use railwright_spec::run::Run;
-use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Only traces of ranks.
-pub(crate) const fn ranks(command: &'static str) -> Wanted {
-    Wanted::one(command, &[&[Family::Ranks]])
-}
-
-/// Ranks on all cores.
-pub(crate) struct AllCores;
-
-impl Workers for AllCores {
-    fn map<'a, T: Sync, R: Send>(&self, items: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
-        items.par_iter().enumerate().map(|(at, item)| work(at, item)).collect()
-    }
-}
 
 /// Reads traces and joins their ranks.
 pub(crate) fn read(
@@ -83,45 +59,9 @@ pub(crate) fn how(reading: &Reading, run: Option<&Run>, tables: &Tables) -> Resu
     })
 }
 
-/// The problem of recordings without a rank.
-pub(crate) fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
-    Problem::new(format!("no trace of a rank in {} file(s)", loaded.files)).in_file(paths.join(" ")).hint(
-        "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
-        `railwright hang` for flight records and metrics",
-    )
-}
-
-/// The parallel sizes of a run, innermost first. `None` with experts, whose groups overlap the other groups.
-fn layout_of(run: &Run) -> Option<Layout> {
-    let plan = &run.plan;
-    let (dp, pp) = (plan.data_parallel, plan.pipeline_parallel);
-    let inner = format!("tp={},cp={}", plan.tensor_parallel, plan.context_parallel);
-    let text = match plan.rank_order {
-        RankOrder::TensorContextDataPipeline => format!("{inner},dp={dp},pp={pp}"),
-        RankOrder::TensorContextPipelineData => format!("{inner},pp={pp},dp={dp}"),
-    };
-    (plan.expert_parallel <= 1).then(|| Layout::read(&text).ok()).flatten()
-}
-
 /// Parallel sizes set by the user, from the text of the flag.
 pub(crate) fn stated_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
     text.map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
-}
-
-/// Unreadable files are skipped and reported.
-pub(crate) fn print_remarks(loaded: &Loaded, printer: &Printer) {
-    print_skipped(&loaded.problems, printer);
-}
-
-/// The same from the error of each.
-pub(crate) fn print_skipped(problems: &[Problem], printer: &Printer) {
-    const MOST: usize = 5;
-    for problem in problems.iter().take(MOST) {
-        printer.note(&format!("skipped: {problem}"));
-    }
-    if problems.len() > MOST {
-        printer.note(&format!("skipped: {} more files", problems.len() - MOST));
-    }
 }
 
 /// The shipped tables with the user's before them.
@@ -148,7 +88,7 @@ pub(crate) fn resolved(
     run_arguments: RunArguments,
 ) -> Result<Resolved, Failure> {
     let cluster = run_arguments.cluster.clone().or_else(|| cluster.map(str::to_owned));
-    run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..run_arguments })
+    Ok(run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..run_arguments })?)
 }
 
 /// Model options of a profile.

@@ -1,17 +1,16 @@
 //! `query`: SQL over the columns of a profile.
 
+use crate::args;
 use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
-use crate::input::profile;
+use crate::input::{self, profile};
 use crate::printer::Printer;
-use crate::{args, input};
 use railwright_profiler::readers::Keep;
 use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_tables::query;
-use railwright_tables::query::{Database, Profile, TableAbout};
+use railwright_tables::query::{self, Database, Profile, TableAbout};
 use serde::Serialize;
 
 /// Runs a query, or lists the tables.
@@ -32,7 +31,8 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(&arguments.paths, "query", keep, printer)?;
-    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks, layout));
+    let joined =
+        (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks.into(), layout));
     let steps = sql.to_ascii_lowercase().contains("steps");
     let windows = joined.as_ref().filter(|_| steps).map(|joined| profile::steps(&job, joined));
     if let Some(joined) = &joined {
@@ -66,7 +66,8 @@ fn tables_of(
     let layout = profiled::stated_layout(arguments.layout.as_deref())?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(paths, "query", keep, printer)?;
-    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks, layout));
+    let joined =
+        (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks.into(), layout));
     let windows = joined.as_ref().map(|joined| profile::steps(&job, joined));
     let database = database(Profile { job, passes, joined, windows }, printer)?;
     let mut tables = Vec::new();

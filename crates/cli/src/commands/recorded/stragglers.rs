@@ -1,11 +1,10 @@
 //! `stragglers`: the ranks, links and stages that delay a job, their causes and their costs.
 
 use crate::args;
-use crate::commands::recorded::joining;
-use crate::commands::recorded::joining::Input;
+use crate::commands::recorded::joining::{self, Input};
 use crate::commands::recorded::monitored::{Question, answer};
-use crate::commands::recorded::profiled::AllCores;
 use crate::exit::{Failure, Outcome};
+use crate::input::opened::AllCores;
 use crate::printer::Printer;
 use railwright_profiler::attribution::{Verdict, joined_straggler_report};
 use railwright_reports::stragglers::Stragglers;

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 /// Marker that removes an argument.
 const NONE: &str = "-";
-
 /// Arguments that affect only cost, which the web UI omits from the memory request.
 const MONEY: [&str; 2] = ["tokens", "availability"];
 

@@ -3,12 +3,12 @@
 //! Responsible for: the result in the words of `search` if nothing fits. Does not change given settings: `railwright-answers` fills the
 //! rest.
 
-use crate::args::{Effort, Goal, OpenRun, RunArguments, Search};
+use crate::args::{self, Effort, Goal, OpenRun, RunArguments, Search};
 use crate::commands::planned::search;
 use crate::exit::{Failure, Outcome};
+use crate::input;
 use crate::printer::Printer;
-use crate::run::Resolved;
-use crate::{args, input, run};
+use crate::run::{self, Resolved};
 use railwright_answers::{Filled, fill};
 
 /// Run to price.

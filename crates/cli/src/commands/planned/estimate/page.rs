@@ -3,14 +3,16 @@
 //! Responsible for: the requests that the web UI will send, their results, and its initial address. Does not draw anything: the web UI
 //! draws the same results as with a server.
 
-use crate::args::{By, Output, RunArguments};
+use crate::args::{self, By, Output, RunArguments};
 use crate::commands::catalogues::explain;
 use crate::commands::models;
 use crate::commands::planned::estimate::compared::Second;
 use crate::commands::planned::memory;
 use crate::exit::{Failure, Outcome};
+#[cfg(target_family = "wasm")]
+use crate::input;
 use crate::printer::{Listener, Printer};
-use crate::{args, input, run};
+use crate::run;
 use railwright_answers::spelled;
 use railwright_report::{Answer as _, envelope};
 use railwright_reports::estimate::Estimated;
@@ -21,9 +23,18 @@ use std::fmt::Write as _;
 /// Placeholder for the results in the web UI's page.
 const PLACE: &str = "<script type=\"application/json\" id=\"railwright-report\">/*REPORT*/</script>";
 
+/// A file of the web UI: part of the program, or in a browser passed by the page itself.
+fn page_file(name: &str) -> Option<Vec<u8>> {
+    #[cfg(not(target_family = "wasm"))]
+    return railwright_server::page_file(name).map(std::borrow::Cow::into_owned);
+    #[cfg(target_family = "wasm")]
+    return input::disk::whole(&std::path::Path::new(input::access::PAGE).join(name))
+        .map(|bytes| bytes.to_vec());
+}
+
 /// The HTML page.
 pub(crate) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<String, Failure> {
-    let file = input::page_file("report.html");
+    let file = page_file("report.html");
     let frame = file.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
     let Some((before, after)) = frame.and_then(|frame| frame.split_once(PLACE)) else {
         let problem = Problem::new("this program was built without the web UI");

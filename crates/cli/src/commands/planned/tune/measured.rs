@@ -4,10 +4,11 @@
 //! Rejects logs of other jobs, because their level does not apply.
 
 use crate::args::RunArguments;
-use crate::commands::recorded::{claims, steps};
 use crate::exit::Failure;
+use crate::input::{claims, steps};
 use crate::printer::Printer;
 use crate::{input, run};
+use railwright_answers::Refused;
 use railwright_profiler::noise::median;
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
@@ -72,17 +73,12 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
         model: arguments.model.clone().filter(|_| arguments.launch.is_some()),
         ..arguments.clone()
     };
-    run::resolve(&typed).map(|resolved| resolved.run).map_err(|failure| match failure {
-        Failure::Input(problems) if file == log => {
-            let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
-            let is_missing = !input::is_file(file);
-            let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
-            let messages = problems
-                .into_iter()
-                .map(|problem| if ending && !is_missing { problem.hint(hint) } else { problem });
-            Failure::Input(messages.collect())
-        }
-        other => other,
+    run::resolve(&typed).map(|resolved| resolved.run).map_err(|Refused(problems)| {
+        let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
+        let is_log = file == log && ending && input::is_file(file);
+        let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
+        let messages = problems.into_iter().map(|problem| if is_log { problem.hint(hint) } else { problem });
+        Failure::Input(messages.collect())
     })
 }
 

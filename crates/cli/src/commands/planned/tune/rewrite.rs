@@ -6,8 +6,8 @@
 
 use crate::args::RunArguments;
 use crate::exit::Failure;
-use crate::run::slots;
-use crate::{input, run};
+use crate::input;
+use crate::run::{self, slots};
 use railwright_launch::{Edited, Format, Launch, Refused, differences, edit, writer_of};
 use railwright_reports::tune::Original;
 use railwright_spec::human;
@@ -57,11 +57,8 @@ pub(crate) fn with(
     fixed.set.push(format!("plan.software={own_software}"));
     let is_right = |text: &str| -> Result<(), String> {
         let resolved = input::instead(&original.path, text, || run::resolve(&fixed));
-        let resolved = resolved.map_err(|failure| match failure {
-            Failure::Input(problems) => {
-                problems.first().map_or_else(String::new, |problem| format!("the edited file: {problem}"))
-            }
-            Failure::BrokenPipe => "the edited file could not be read".to_owned(),
+        let resolved = resolved.map_err(|railwright_answers::Refused(problems)| {
+            problems.first().map_or_else(String::new, |problem| format!("the edited file: {problem}"))
         })?;
         if resolved.run.model.parameters().total != own.model.parameters().total
             || resolved.run.cluster.devices != own.cluster.devices

@@ -2,14 +2,13 @@
 //!
 //! Responsible for: reading them, and finding the cluster and the software generation. Fits nothing.
 
-use crate::commands::recorded::calibrate::same_run;
-use crate::commands::recorded::calibrate::same_run::Said;
 use crate::commands::recorded::profiled;
 use crate::exit::Failure;
 use crate::input::jobs::Wanted;
-use crate::input::{LOG_LIMIT, TABLE_LIMIT, traces};
+use crate::input::same_run::{self, Said};
+use crate::input::{self, LOG_LIMIT, TABLE_LIMIT, traces};
 use crate::printer::Printer;
-use crate::{args, input, run};
+use crate::{args, run};
 use railwright_calculator::calibration::table;
 use railwright_calculator::software;
 use railwright_profiler::groups::Layout;
@@ -69,7 +68,7 @@ impl Measured {
         if !arguments.paths.is_empty() {
             let loaded =
                 traces::load(&arguments.paths, WANTED, Keep::default(), printer)?.without_digests()?;
-            profiled::print_remarks(&loaded, printer);
+            input::opened::print_skipped(&loaded.problems, printer);
             let mut ranks = Vec::new();
             for recording in loaded.recordings {
                 match recording {

@@ -2,10 +2,10 @@
 //!
 //! Responsible for: reading them, and applying each to the run of `--run`. Fits nothing.
 
-use crate::args::RunFlags;
+use crate::args::{self, RunFlags};
 use crate::commands::recorded::calibrate::measured::Where;
 use crate::exit::Failure;
-use crate::{args, run};
+use crate::run;
 use clap::{Args as _, Command, FromArgMatches as _};
 use railwright_calculator::calibration::Timed;
 use railwright_spec::cluster::Cluster;

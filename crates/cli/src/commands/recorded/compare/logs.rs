@@ -1,11 +1,12 @@
 //! A training log compared with the prediction of its run, or with another log.
 
 use crate::args;
-use crate::commands::recorded::compare::kind::Kind;
 use crate::commands::recorded::compare::modelled;
-use crate::commands::recorded::{claims, profiled, steps};
+use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
+use crate::input::kind::Kind;
 use crate::input::remote::without_query;
+use crate::input::{claims, steps};
 use crate::printer::Printer;
 use crate::run::{Resolved, launch};
 use railwright_calculator::estimate::estimate_run;

@@ -1,13 +1,12 @@
 //! `profile --aggregate`: the spans of a range of one step by name, with a tree for a flame graph.
 
 use crate::args;
-use crate::commands::profile::profiled;
 use crate::commands::recorded::profile::question;
 use crate::exit::{Failure, Outcome};
+use crate::input::opened::AllCores;
 use crate::printer::Printer;
 use railwright_profiler::profile::Options;
-use railwright_profiler::timeline;
-use railwright_profiler::timeline::Rows;
+use railwright_profiler::timeline::{self, Rows};
 use railwright_reports::profile::range::{Shown, rows};
 
 /// Sums a range.
@@ -20,8 +19,7 @@ pub(crate) fn run(
     let question = question(arguments)?;
     let read = crate::commands::recorded::profile::read(arguments, &options.tables, printer)?;
     crate::commands::recorded::profile::no_digest(&read)?;
-    let summed =
-        timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &profiled::AllCores)?;
+    let summed = timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &AllCores)?;
     let title = crate::input::title(&arguments.paths);
     printer.answer(&Shown { title, summed, top: arguments.top }, &arguments.output)?;
     Ok(Outcome::Yes)
