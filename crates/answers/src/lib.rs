@@ -21,6 +21,7 @@
 mod as_written;
 mod batch;
 mod cluster;
+mod design_flags;
 mod estimate;
 mod fits;
 mod fitting;
@@ -50,6 +51,7 @@ mod workers;
 
 pub use as_written::difference_as_written;
 pub use cluster::{cluster, from_where_it_lies};
+pub use design_flags::{dashed, design_in_flags, placed_in_flags};
 pub use estimate::{Estimated, estimate};
 pub use fits::memory_report;
 pub use fitting::{Filled, fill};

@@ -16,11 +16,14 @@ pub mod kept;
 pub mod kind;
 pub mod launch_files;
 pub mod limits;
+pub mod measured;
 #[cfg(any(test, target_family = "wasm"))]
 #[cfg_attr(test, allow(unreachable_pub))]
 mod memory;
 mod model;
 mod names;
+pub mod networks;
+pub mod open_run;
 pub mod opened;
 mod part;
 pub mod profile;

@@ -9,9 +9,9 @@ pub(crate) mod tests;
 
 use crate::args::OpenRun;
 use crate::args::design::Design;
-use crate::commands::networks::{kind, on_run, prices, spelled_out};
-use crate::commands::planned::open_run::{self, Asked};
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::{kind, on_run, prices, spelled_out};
+use crate::input::open_run::{self, Asked};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
@@ -135,7 +135,7 @@ impl Priced {
     }
 
     /// A command that simulates the cheapest network with its plan; `None` if the machine has other domains.
-    fn next(&self, arguments: &Design, (asked, setting): (&Asked<'_>, &Setting)) -> Option<String> {
+    fn next(&self, arguments: &Design, (asked, setting): (&Asked, &Setting)) -> Option<String> {
         let row = self.codesign.rows.get(*self.codesign.contenders.first()?)?;
         let found = self.found.get(row.class)?.as_ref().ok()?;
         if row.domain != setting.run.cluster.scale_up.domain_size {
@@ -169,7 +169,7 @@ impl Priced {
 /// Searches the plans of all networks, and their costs. `watch` receives the number of finished classes, and of all.
 fn priced(
     arguments: &Design,
-    (asked, setting): (&Asked<'_>, &Setting),
+    (asked, setting): (&Asked, &Setting),
     usual: Option<String>,
     (searcher, watch): (&Searcher<'_>, &dyn Fn(usize, usize)),
 ) -> Result<Priced, Failure> {

@@ -7,12 +7,13 @@
 pub(crate) mod measured;
 pub(crate) mod rewrite;
 
-use crate::args::{self, Output, RunArguments, RunFlags};
+use crate::args::{self, Output};
 use crate::commands::planned::tune::measured::Trial;
 use crate::exit::{Failure, Outcome};
+use crate::input::open_run::apart;
 use crate::input::{self, LOG_LIMIT};
 use crate::printer::Printer;
-use crate::run::{self, Resolved};
+use crate::run::{self, Resolved, Sources};
 use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
 use railwright_launch::{Edited, Refused, differences, settable, unified};
@@ -119,26 +120,11 @@ pub(crate) fn keys(words: &[String], flag: &str) -> Result<Vec<String>, Problem>
     words.iter().map(|word| plan_key(word).map_err(|problem| problem.in_file(flag))).collect()
 }
 
-/// The arguments that describe the user's run, and the settings on the command line that narrow the search instead.
-pub(crate) fn apart(
-    arguments: &RunArguments,
-    free: &[String],
-) -> (RunArguments, Vec<(String, String, String)>) {
-    // With `--free`, the value of a flag is the user's own and the search may change it.
-    let is_pinned = |path: &str| {
-        let name = path.strip_prefix("plan.");
-        name.is_some_and(|name| FREE.contains(&name) && !free.iter().any(|key| key == name))
-    };
-    let (pinned, own): (Vec<_>, Vec<_>) =
-        arguments.flags.settings.iter().cloned().partition(|(_, path, _)| is_pinned(path));
-    (RunArguments { flags: RunFlags { settings: own }, ..arguments.clone() }, pinned)
-}
-
 fn rows(
     search: &Search<'_>,
     setting: &Setting,
     file: &Original,
-    arguments: &RunArguments,
+    arguments: &Sources,
     own: &Candidate,
     found: Vec<Candidate>,
     wanted: usize,

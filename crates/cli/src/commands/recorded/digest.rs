@@ -3,12 +3,11 @@
 //! Responsible for: this process's share of the files, one digest per rank in a folder, so that memory is bounded by one trace for each
 //! core. An unreadable file only removes its own rank. Recordings that are no trace of a rank are rejected.
 
-use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input;
 use crate::input::jobs::Wanted;
 use crate::input::traces::{self, sources};
 use crate::printer::Printer;
+use crate::{args, input};
 use railwright_profiler::digest::{SUFFIX, digest};
 use railwright_profiler::job::Family;
 use railwright_profiler::readers::{Keep, Recording};

@@ -1,7 +1,6 @@
 //! `export-perfetto`: the ranks of a job in one view of Perfetto.
 
 use crate::args;
-use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, profile};
 use crate::printer::Printer;
@@ -43,7 +42,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
                 .into());
         }
     };
-    let layout = profiled::stated_layout(arguments.layout.as_deref())?;
+    let layout = input::opened::stated_layout(arguments.layout.as_deref())?;
     let (mut job, passes) = profile::load(&arguments.paths, "export-perfetto", Keep::default(), printer)?;
     if job.members.is_empty() {
         let problem = Problem::new("these files contain tables of pipeline passes, but no trace of a rank");

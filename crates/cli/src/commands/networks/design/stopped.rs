@@ -2,7 +2,7 @@
 
 use crate::args::design::Design;
 use crate::commands::networks::design::priced;
-use crate::commands::planned::open_run;
+use crate::input::open_run;
 use clap::Parser;
 use railwright_answers::{Searcher, Watch};
 use railwright_report::{Answer as _, Terminal};

@@ -3,11 +3,10 @@
 //! Responsible for: the layout of a log, from its arguments or from its given variant, and its measured step.
 //! Rejects logs of other jobs, because their level does not apply.
 
-use crate::args::RunArguments;
 use crate::exit::Failure;
-use crate::input::{claims, steps};
+use crate::input::{self, claims, steps};
 use crate::printer::Printer;
-use crate::{input, run};
+use crate::run::{self, Sources};
 use railwright_answers::Refused;
 use railwright_profiler::noise::median;
 use railwright_spec::human;
@@ -30,7 +29,7 @@ pub(crate) struct Trial {
 /// The runs of the logs.
 pub(crate) fn read(
     words: &[String],
-    arguments: &RunArguments,
+    arguments: &Sources,
     own: &Run,
     search: &Search<'_>,
     printer: &Printer,
@@ -65,8 +64,8 @@ pub(crate) fn read(
 }
 
 /// The run of a file, on the cluster of the one that is tuned.
-fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
-    let typed = RunArguments {
+fn of(file: &str, log: &str, arguments: &Sources) -> Result<Run, Failure> {
+    let typed = Sources {
         launch: Some(file.to_owned()),
         run: None,
         // A model passed with the tuned file is also that of the variant.

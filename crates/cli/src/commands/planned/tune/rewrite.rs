@@ -4,10 +4,9 @@
 //! another run than the intended one is rejected, except for settings that the framework cannot express. An edit that changes the inferred
 //! software generation gets a comment that keeps it.
 
-use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::input;
-use crate::run::{self, slots};
+use crate::run::{self, Sources, slots};
 use railwright_launch::{Edited, Format, Launch, Refused, differences, edit, writer_of};
 use railwright_reports::tune::Original;
 use railwright_spec::human;
@@ -16,7 +15,7 @@ use railwright_spec::run::Run;
 use std::cell::RefCell;
 
 /// The file that a command line names.
-pub(crate) fn open(arguments: &RunArguments, launch: Option<&Launch>) -> Result<Original, Failure> {
+pub(crate) fn open(arguments: &Sources, launch: Option<&Launch>) -> Result<Original, Failure> {
     let sorted = slots::sorted(arguments)?;
     let named = match launch {
         Some(launch) => {
@@ -40,7 +39,7 @@ pub(crate) fn with(
     original: &Original,
     own: &Run,
     plan: &Plan,
-    arguments: &RunArguments,
+    arguments: &Sources,
 ) -> (Option<Result<Edited, Refused>>, Option<Plan>) {
     let Some(format) = original.format else { return (None, None) };
     let to = Run { plan: plan.clone(), ..own.clone() };
