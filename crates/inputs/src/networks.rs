@@ -8,11 +8,11 @@ pub mod on_network;
 pub mod on_run;
 
 use crate::{CONFIG_LIMIT, read};
+pub use railwright_answers::{kind_of_network as kind, spelled_out};
 use railwright_network::bill::prices::Prices;
-use railwright_network::topology::{DesignSpec, Kind, parse};
-use railwright_spec::human;
-use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::run::{Field as _, Sheet, Value};
+use railwright_network::topology::{DesignSpec, parse};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Sheet;
 use std::path::Path;
 
 /// The longest table of failure rates that is read.
@@ -55,35 +55,4 @@ pub fn prices(files: &[String]) -> Result<Prices, Problem> {
 
 fn is_path(word: &str) -> bool {
     word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml")
-}
-
-/// A kind by its name.
-pub fn kind(word: &str) -> Result<Kind, Problem> {
-    Kind::read(&Value::Text(word.to_owned())).map_err(|_| {
-        let names = Kind::ALL.map(Kind::name);
-        let list = format!("use one of {}, or pass a design file", names.join(", "));
-        Problem::new(format!("unknown topology `{}`", human::shorten(word)))
-            .hint(did_you_mean(word, names, &list))
-    })
-}
-
-/// `400G` is the common spelling of 400 Gbit/s; a bandwidth in bytes needs its unit.
-pub fn spelled_out(key: &str, word: &str) -> String {
-    let number = word.trim().strip_suffix(['G', 'g']).map(str::trim_end);
-    match number.filter(|n| key.ends_with("speed") && n.parse::<f64>().is_ok()) {
-        Some(number) => format!("{number} Gbit/s"),
-        None => word.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn speeds_are_spelled_out() {
-        assert_eq!(spelled_out("speed", "400G"), "400 Gbit/s");
-        assert_eq!(spelled_out("port_speed", "2x400G"), "2x400G");
-        assert_eq!(spelled_out("domain_bandwidth", "450 GB/s"), "450 GB/s");
-    }
 }

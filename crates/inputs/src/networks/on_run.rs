@@ -6,8 +6,6 @@
 use crate::run::{self, Sources};
 use railwright_answers::{Refused, placed_in_flags};
 use railwright_network::bill::compare::OnRun;
-use railwright_network::bill::prices::Prices;
-use railwright_network::bill::share::Cluster as Site;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -100,25 +98,4 @@ pub fn step(
 pub fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     slowdown(&run.model, &cluster, &run.plan, kept)
-}
-
-/// Cost and power of the rest of the cluster of a run.
-pub fn site(run: &Run, prices: &Prices, years: f64) -> Result<Site, Problem> {
-    let cluster = &run.cluster;
-    let price = prices.device(&cluster.accelerator.id);
-    let electricity = run.cost.electricity_price;
-    Ok(Site {
-        accelerator: cluster.accelerator.id.clone(),
-        device_price: price.map(|price| price.dollars),
-        device_price_source: price.map(|p| format!("{}: {}", p.date, p.dollars_source)).unwrap_or_default(),
-        device_power: cluster.accelerator.power.map(|power| power * run.cost.power_share),
-        host_power: cluster.host.power_per_device,
-        years,
-        electricity_price: electricity
-            .unwrap_or_else(|| railwright_calculator::money::electricity_price().amount),
-        power_usage_effectiveness: cluster.host.power_usage_effectiveness,
-        tokens_per_second: None,
-        tokens: run.training.tokens,
-        availability: railwright_calculator::goodput::run::availability(run)?.share,
-    })
 }

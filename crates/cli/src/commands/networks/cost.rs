@@ -115,7 +115,7 @@ fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Probl
         let problem = Problem::new("the run already sets the accelerator").in_file("--accelerator");
         return Err(problem.hint("omit it, or pass `--set cluster.accelerator=...`"));
     }
-    let mut cluster = on_run::site(run, prices, positive("--years", arguments.years)?)?;
+    let mut cluster = railwright_answers::site(run, prices, positive("--years", arguments.years)?)?;
     if let Some(price) = arguments.electricity_price {
         cluster.electricity_price = Dollars::new(positive("--electricity-price", price)?);
     }

@@ -4,20 +4,17 @@
 //! the file. Rows are priced from the edited file as read back, never from a layout that the file cannot
 //! express. Executes nothing.
 
-pub(crate) mod measured;
-pub(crate) mod rewrite;
-
 use crate::args::{self, Output};
-use crate::commands::planned::tune::measured::Trial;
 use crate::exit::{Failure, Outcome};
 use crate::input::open_run::apart;
-use crate::input::{self, LOG_LIMIT};
+use crate::input::trials::{self, Trial};
+use crate::input::{self, rewrite};
 use crate::printer::Printer;
 use crate::run::{self, Resolved, Sources};
 use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
-use railwright_launch::{Edited, Refused, differences, settable, unified};
-use railwright_reports::tune::{MOST_SHOWN, Original, Row, Tuned};
+use railwright_launch::{Edited, Original, Refused, differences, settable, unified};
+use railwright_reports::tune::{MOST_SHOWN, Row, Tuned};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -69,7 +66,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     let own_candidate = Candidate::of_plan(&search, own.plan.clone())?;
     let rows = rows(&search, &setting, &file, &own_arguments, &own_candidate, found, arguments.top)?;
     let own_row = row(&search, &setting, &own_candidate, &own_candidate, 0)?;
-    let trials = measured::read(&arguments.measured, &own_arguments, &own, &search, printer)?;
+    let trials = trials::read(&arguments.measured, &own_arguments, &own, &search, printer)?;
     let mut answer = Tuned {
         title: title(&own),
         file,
@@ -401,9 +398,4 @@ fn variants(folder: &str, answer: &Tuned, printer: &Printer) -> Result<(), Failu
         written.join(", ")
     ));
     Ok(())
-}
-
-/// The text of a file, by its given name.
-fn text_of(path: &str) -> Result<String, Problem> {
-    input::read(path, LOG_LIMIT)
 }
