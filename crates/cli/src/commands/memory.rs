@@ -88,9 +88,10 @@ impl Answer for Memory {
             stage: stage.stage,
             kinds: kinds(&stage.items),
             device: stage.device,
+            available: stage.available,
             moment: stage.moment,
         });
-        document.table(stage_memory::table(report.device_memory, rows));
+        document.table(stage_memory::table(rows));
         if let Some(stage) = report.stages.get(self.answer.stage) {
             self.contents(&mut document, stage);
         }

@@ -7,7 +7,7 @@ use super::{Estimated, measured, why};
 use crate::commands::stage_memory::verdict;
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::OpenFeature;
-use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
+use railwright_calculator::estimate::{ClusterIdentity, CommunicationRow, Estimate, Part};
 use railwright_calculator::memory::{Fit, chance};
 use railwright_calculator::model_flop::Convention;
 use railwright_spec::human;
@@ -61,12 +61,20 @@ fn result(estimate: &Estimate) -> String {
     format!("{} per step, {fit}{largest}", human::seconds(estimate.step_time))
 }
 
+/// Devices by kind: `64 x H100 SXM5 + 32 x A100 SXM4`.
+pub(super) fn devices(cluster: &ClusterIdentity) -> String {
+    let of_pools: u64 = cluster.pools.iter().map(|pool| pool.devices).sum();
+    let main = (cluster.devices.saturating_sub(of_pools), &cluster.accelerator_name);
+    let kinds = std::iter::once(main).chain(cluster.pools.iter().map(|p| (p.devices, &p.accelerator_name)));
+    kinds.map(|(n, name)| format!("{} x {name}", human::whole(n))).collect::<Vec<_>>().join(" + ")
+}
+
 fn title(document: &mut Document, estimated: &Estimated) {
     let Estimate { model, cluster, software, plan_summary, .. } = &estimated.estimate;
     document.spans(vec![
         Cell::new(model.name.as_str(), Tone::Strong),
         format!(" ({} parameters) on ", human::count(model.parameters.total as f64)).into(),
-        Cell::new(format!("{} x {}", human::whole(cluster.devices), cluster.accelerator_name), Tone::Strong),
+        Cell::new(devices(cluster), Tone::Strong),
         format!(" ({}), software ", cluster.name).into(),
         Cell::new(software.id.as_str(), Tone::Strong),
         (if estimated.software_is_inferred { " (inferred)" } else { " (specified)" }).into(),

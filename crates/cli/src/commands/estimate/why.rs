@@ -177,13 +177,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
     let mut document = Document::default();
     document.spans(vec![
         Cell::new(estimate.model.name.as_str(), Tone::Strong),
-        format!(
-            " on {} x {}, {}",
-            human::whole(estimate.cluster.devices),
-            estimate.cluster.accelerator_name,
-            estimate.plan_summary
-        )
-        .into(),
+        format!(" on {}, {}", super::report::devices(&estimate.cluster), estimate.plan_summary).into(),
     ]);
     let mut shown = Vec::new();
     for item in items {

@@ -94,7 +94,8 @@ fn memory(estimate: &Estimate, shown: &[usize]) -> Table {
         stage: stage.stage,
         kinds: stage.kinds.iter().map(|k| (k.kind, k.bytes)).collect(),
         device: stage.device,
+        available: stage.available,
         moment: stage.moment,
     });
-    stage_memory::table(estimate.memory.device_memory, rows)
+    stage_memory::table(rows)
 }
