@@ -311,7 +311,7 @@ fn the_next_step_of_an_estimate_works() {
 #[test]
 fn the_figures_of_an_estimate_are_in_its_report() {
     let estimated = run(&["estimate", AT_RISK]).stdout.replace('\n', " ");
-    assert!(estimated.contains(" of steps: availability 90.0%"), "{estimated}");
+    assert!(estimated.contains(" of steps at an availability of 90.0%"), "{estimated}");
     let recomputed = run(&["estimate", "../../../../examples/runs/llama-3-8b-fsdp.toml"]).stdout;
     let share = recomputed.split("largest loss: recompute, ").nth(1).and_then(|rest| rest.split('%').next());
     let row = recomputed.lines().find(|line| line.contains("of which recompute")).expect("a row");

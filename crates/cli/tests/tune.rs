@@ -114,7 +114,7 @@ fn a_log_is_not_credited_to_another_layout() {
     let pair = format!("{variant}={log}");
     let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", &pair, "--quiet"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("another layout than the file it is mapped to"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("another layout than the file to which it is mapped"), "{}", refused.stderr);
     assert!(refused.stderr.contains("the micro-batch is 1 there and 2 in the run"), "{}", refused.stderr);
     let missing = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", "absent.log", "--quiet"]);
     assert!(missing.stderr.contains("file not found"), "{}", missing.stderr);

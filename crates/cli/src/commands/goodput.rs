@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let answer = goodput(&question)?;
     if !answer.published.is_empty() && !cluster.accelerator.id.starts_with("h100") {
         chosen.push(format!(
-            "failure rates of H100 hosts, because none of {} are known",
+            "failure rates of H100 hosts, because those of {} are unknown",
             cluster.accelerator.name
         ));
     }
@@ -139,7 +139,7 @@ impl Answer for Answered {
         document.spans(vec![Cell::new(title, Tone::Strong)]);
         document.chosen(&self.chosen);
         self.summary(&mut document);
-        document.heading("calendar time");
+        document.heading("shares of calendar time");
         document.table(self.split());
         if !self.answer.rates.is_empty() {
             document.heading("failures");
@@ -193,7 +193,7 @@ impl Answered {
             String::new()
         };
         let slow = if answer.slowdown > 1.0 {
-            format!("{:.3} by slow hosts, stalls and slow parts", answer.slowdown)
+            format!("{:.3} due to slow hosts, stalls and slow parts", answer.slowdown)
         } else {
             String::new()
         };
@@ -222,7 +222,7 @@ impl Answered {
             ("waiting for a spare host", split.spares),
         ];
         Table {
-            columns: vec![Column::words("time"), Column::numbers("share"), Column::numbers("per day")],
+            columns: vec![Column::words("time"), Column::numbers("share"), Column::numbers("time per day")],
             // Without a number of spares, there is no wait for one.
             rows: rows
                 .into_iter()
@@ -251,7 +251,7 @@ impl Answered {
                 Column::numbers("count"),
                 Column::numbers("MTBF of one, h"),
                 Column::numbers("failures per day of operation"),
-                Column::numbers("replaces host").expendable(1),
+                Column::numbers("host replaced").expendable(1),
                 Column::words("rate").expendable(2),
             ],
             rows: self.answer.rates.iter().map(row).collect(),

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
         return Err(problem.hint(hint).into());
     }
     if others > 0 {
-        printer.note(&format!("files of other formats are skipped: {others}"));
+        printer.note(&format!("skipped files of other formats: {others}"));
     }
     let files = loaded.problems.iter().filter_map(|problem| Some(problem.place.as_deref()?.file.as_str()));
     let lost: Vec<u32> = files.filter_map(|file| lost_rank(file, &records)).collect();
@@ -226,7 +226,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         Some(false) => {
             document.spans(vec![
-                Cell::new("nothing hangs", Tone::Good),
+                Cell::new("no hang", Tone::Good),
                 format!(", {from}: every collective that was entered has ended").into(),
             ]);
         }
@@ -244,10 +244,10 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         if let Some(stuck) = hang.stuck.get(root.stuck) {
             let place = format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name);
-            pairs.push(("missed at", place.into()));
+            pairs.push(("missed collective", place.into()));
         }
         if let (Some(operation), Some(group)) = (&root.last_operation, &root.last_group) {
-            pairs.push(("entered last", format!("{operation} of {group}").into()));
+            pairs.push(("last collective", format!("{operation} of {group}").into()));
         }
         for (at, frame) in root.last_frames.iter().take(FRAMES).enumerate() {
             let called = if at == 0 { "called from" } else { "" };
@@ -255,14 +255,14 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         document.pairs(pairs);
     }
-    document.heading("Stuck collectives");
+    document.heading("stuck collectives");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),
         Column::words("operation"),
         Column::words("state"),
-        Column::words("waiting"),
-        Column::words("missing"),
+        Column::words("waiting ranks"),
+        Column::words("missing ranks"),
         Column::words("no dump").expendable(1),
     ];
     let rows = hang.stuck.iter().map(|stuck| {
@@ -270,7 +270,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
             State::NotEntered => "not all entered",
             State::Mismatched => "different calls",
             State::PartlyFinished => "not all completed",
-            State::NoneFinished => "none left",
+            State::NoneFinished => "none completed",
         };
         vec![
             stuck.group.name.as_str().into(),
@@ -293,7 +293,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         })
         .collect();
     if !calls.is_empty() {
-        document.heading("Last call of each rank");
+        document.heading("last call of each rank");
         let columns = vec![Column::words("group"), Column::numbers("rank"), Column::prose("call")];
         document.table(Table { columns, rows: calls });
     }
@@ -310,7 +310,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
         _ => Cell::new("no hang: XPUTimer flags no rank", Tone::Good),
     };
     document.paragraph(message);
-    document.heading("Metrics");
+    document.heading("metrics");
     let speed = |value: Option<f64>| value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v));
     let columns = vec![
         Column::numbers("rank"),

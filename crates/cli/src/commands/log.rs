@@ -67,16 +67,16 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     }
     let text = match log.times_from() {
         TimesFrom::SamplesPerSecond => {
-            "step times are the batch size over DeepSpeed's samples per second of the step in that line, without time between steps"
+            "step times are the batch size divided by DeepSpeed's samples per second of the step; time between steps is not included"
         }
         TimesFrom::Timers => {
-            "step times are sums of DeepSpeed's timers (forward, backward, update), without time between steps"
+            "step times are sums of DeepSpeed's timers (forward, backward, update); time between steps is not included"
         }
         TimesFrom::TokensPerSecond => {
-            "the log has no clock: step times are tokens per step over tokens per second"
+            "the log has no timestamps: step times are tokens per step divided by tokens per second"
         }
         TimesFrom::ProgressBar => {
-            "the log has no step times: using the progress bar, in whole seconds, including evaluation and checkpoints"
+            "the log has no step times: they are taken from the progress bar, in whole seconds, with evaluation and checkpoints"
         }
         TimesFrom::WholeRun => {
             "the log has no step times: the only time is the mean of the whole run, including its start, \
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
                  the `trainer_state.json` of the finished run, which has `train_runtime`"
             }
             Some(Framework::Torchtitan) => {
-                "torchtitan's lines require timestamps, or the run for its tokens per step: `railwright compare LOG --launch FILE`"
+                "step times require timestamps in the log, or the tokens per step of the run: `railwright compare LOG --launch FILE`"
             }
             _ => "at least two reports are required",
         };
@@ -180,7 +180,7 @@ impl Answer for Read {
         let pauses = if log.slow_share < 5e-4 {
             "no slow steps".to_owned()
         } else {
-            format!("slow steps add {} of the time", human::percent(log.slow_share))
+            format!("slow steps add {} to the time", human::percent(log.slow_share))
         };
         document.verdict(format!("{} per step; {pauses}", human::seconds(Seconds::new(log.step_time))));
         let starts = if log.starts == 1 { String::new() } else { format!(", {} starts", log.starts) };
@@ -212,7 +212,7 @@ impl Answer for Read {
         }
         if let Some(drift) = log.drift {
             let level = if drift.abs() > 0.02 { Tone::Doubtful } else { Tone::Plain };
-            pairs.push(("drift", Cell::new(format!("{} within the last plateau", signed(drift)), level)));
+            pairs.push(("drift", Cell::new(format!("{} within the last level", signed(drift)), level)));
         }
         let share = format!(
             "{} of the time, {}",
@@ -263,11 +263,11 @@ fn signed(share: f64) -> String {
 }
 
 fn segments(log: &Judged, document: &mut Document) {
-    document.heading_with("plateaus", "ranges of equal step time");
+    document.heading_with("levels", "periods of constant step time");
     let columns = vec![
-        Column::numbers("from"),
-        Column::numbers("to"),
-        Column::numbers("step"),
+        Column::numbers("first iteration"),
+        Column::numbers("last iteration"),
+        Column::numbers("step time"),
         Column::numbers("batch"),
         Column::numbers("TFLOP/s"),
         Column::numbers("MFU"),
@@ -298,8 +298,8 @@ fn slow(log: &Judged, document: &mut Document) {
     let columns = vec![
         Column::numbers("iteration"),
         Column::numbers("line"),
-        Column::numbers("step"),
-        Column::numbers("lost"),
+        Column::numbers("step time"),
+        Column::numbers("lost time"),
     ];
     let rows = log.slow.iter().take(SHOWN).map(|step| {
         vec![
@@ -319,10 +319,10 @@ fn restarts(log: &Judged, document: &mut Document) {
     document.heading("restarts");
     let columns = vec![
         Column::numbers("line"),
-        Column::numbers("stopped at"),
-        Column::numbers("began at"),
-        Column::numbers("done twice"),
-        Column::numbers("lost"),
+        Column::numbers("iteration before"),
+        Column::numbers("iteration after"),
+        Column::numbers("repeated iterations"),
+        Column::numbers("lost time"),
     ];
     let rows = log.restarts.iter().map(|restart| {
         vec![
@@ -345,7 +345,7 @@ fn timers(log: &Judged, document: &mut Document) {
         Column::words("timer"),
         Column::numbers("slowest rank"),
         Column::numbers("fastest rank"),
-        Column::numbers("of the step"),
+        Column::numbers("share of step"),
     ];
     let rows = log.timers.iter().take(SHOWN).map(|(name, high, low)| {
         vec![
@@ -362,7 +362,7 @@ fn stragglers(lines: &[Straggler], document: &mut Document) {
     if lines.is_empty() {
         return;
     }
-    document.heading_with("Straggler detector", "last lines");
+    document.heading_with("straggler detector", "last report in the log");
     let columns = vec![
         Column::words("measure"),
         Column::numbers("lowest"),

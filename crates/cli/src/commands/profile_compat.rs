@@ -50,7 +50,7 @@ impl Answer for Shown {
             document.table(Table { columns, rows });
         };
         put(
-            "Temporal breakdown (us)",
+            "temporal breakdown (us)",
             &["rank", "idle", "compute", "non compute", "kernel", "idle %", "compute %", "non compute %"],
             all.temporal
                 .iter()
@@ -63,12 +63,12 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Communication under computation",
+            "communication under computation",
             &["rank", "overlap %"],
             all.overlap.iter().map(|r| vec![rank(r.rank), maybe(r.overlap_percent)]).collect(),
         );
         put(
-            "Kernel types (us)",
+            "kernel types (us)",
             &["kernel type", "sum", "%"],
             all.kernel_types
                 .iter()
@@ -76,7 +76,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Kernels (us)",
+            "kernels (us)",
             &["rank", "kernel type", "name", "sum", "max", "min", "mean", "deviation"],
             all.kernels
                 .iter()
@@ -90,7 +90,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Idle streams (us)",
+            "idle streams (us)",
             &["rank", "stream", "cause", "idle", "share"],
             all.idle
                 .iter()
@@ -111,7 +111,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Launches (us)",
+            "launches (us)",
             &[
                 "rank",
                 "pairs",
@@ -143,7 +143,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Queues (kernels launched but not started)",
+            "queues (kernels launched but not started)",
             &["rank", "stream", "changes", "mean", "deviation", "min", "25%", "50%", "75%", "max"],
             all.queues
                 .iter()

@@ -61,7 +61,7 @@ impl Answer for Stragglers {
         let from = from_ranks(report.ranks_traced, report.world_size, report.world_size_known);
         document.spans(vec![verdict(report), format!(", {from}").into()]);
         for reason in &report.reasons {
-            document.paragraph(Cell::new(format!("because {reason}"), Tone::Plain));
+            document.paragraph(Cell::new(format!("reason: {reason}"), Tone::Plain));
         }
         // Late starts of launched work are idle time of the device, and not of the host.
         let is_late = report.culprits.iter().any(|named| named.cause == CauseClass::LaunchLatency.name());
