@@ -69,7 +69,7 @@ fn assumed_bridges_are_named_with_the_setting_that_removes_them() {
         };
     let bridged = asked(&[]);
     assert!(
-        bridged.contains("pairs joined by NVLink bridges (assumed; `--set cluster.scale_up.domain=1`"),
+        bridged.contains("pairs of GPUs with NVLink bridges (assumed; `--set cluster.scale_up.domain=1`"),
         "{bridged}"
     );
     assert!(!asked(&["--set", "cluster.scale_up.domain=1"]).contains("NVLink bridges"));

@@ -49,7 +49,7 @@ pub fn differences(claims: &[Claim], model: &Model, plan: &Plan) -> Vec<String> 
             let (what, own) = of_run(&claim.key)?;
             let number = |value: f64| human::whole(value as u64);
             ((claim.value - own).abs() > 0.5)
-                .then(|| format!("{what} {} there and {} in the run", number(claim.value), number(own)))
+                .then(|| format!("{what} {} in the measurement and {} in the run", number(claim.value), number(own)))
         })
         .collect()
 }

@@ -166,7 +166,7 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
         match billed {
             Ok((_, bill)) if have_ports && !bill.has_ports_of_devices() => {
                 let problem =
-                    Problem::new("its ports are part of its devices, so its bill is compared with none");
+                    Problem::new("its ports are part of its devices, so its bill is not comparable with the others");
                 refused.push(Refused { name: spec.title(), problem });
             }
             Ok((design, bill)) => {

@@ -209,7 +209,7 @@ impl Prices {
             if *first != own {
                 let (first, own) = (currency::named(first.as_ref()), currency::named(own.as_ref()));
                 return Err(placed(
-                    Problem::new(format!("prices in {own} in a list that begins in {first}"))
+                    Problem::new(format!("a price is in {own}, but the first price of the list is in {first}"))
                         .hint("use one list for each currency, with one rate"),
                 ));
             }
@@ -292,7 +292,7 @@ fn broken(error: &csv::Error, text: &str, file: &str) -> Problem {
     let line = error.position().map(|position| records::line(text, position));
     let problem = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
+            Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
         }
         _ => Problem::new("not a table of comma-separated values"),
     };
@@ -335,7 +335,7 @@ fn line<'a>(
         (true, text) => {
             let speed = text.parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e6);
             let speed = speed.ok_or_else(|| {
-                Problem::new(format!("a {} needs its speed in Gbit/s in the column `part`", item.words()))
+                Problem::new(format!("a {} requires its speed in Gbit/s in the column `part`", item.words()))
             })?;
             part_of(BytesPerSecond::from_gbit(speed))
         }

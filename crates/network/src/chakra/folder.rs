@@ -21,8 +21,8 @@ pub fn by_rank(files: Vec<String>) -> Result<Vec<String>, Problem> {
     }
     if found.len() > 1 {
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        return Err(Problem::new(format!("traces of several runs: {}", names.join(", ")))
-            .hint("put each run into a folder of its own"));
+        return Err(Problem::new(format!("the folder contains traces of several runs: {}", names.join(", ")))
+            .hint("put each run into its own folder"));
     }
     let Some(ranks) = found.into_values().next() else {
         return Err(Problem::new("no Chakra execution traces").hint(NAMES));

@@ -77,7 +77,7 @@ impl Part {
         }
         let number = words.next().and_then(|n| n.parse::<u32>().ok());
         let (Some(number), None) = (number, words.next()) else {
-            return Err(Problem::new(format!("`{shown}` needs the number of the failed {word}"))
+            return Err(Problem::new(format!("`{shown}` requires the number of the failed {word}"))
                 .hint(format!("append a number from 0: `{}0`", prefix(word, layer))));
         };
         if let Some((_, part)) = DOMAINS.iter().find(|(name, _)| *name == word) {

@@ -109,7 +109,7 @@ impl ScaleUp {
         let published = published()?;
         if let Some(row) = published.iter().find(|row| row.name == text.trim()) {
             if row.devices != devices {
-                let message = format!("a {} has domains of {} devices, not {devices}", row.name, row.devices);
+                let message = format!("a {} has {} devices per domain, not {devices}", row.name, row.devices);
                 return Err(placed(Problem::new(message))
                     .hint(format!("set design.domain = {}, or list the parts", row.devices)));
             }
@@ -153,7 +153,7 @@ impl ScaleUp {
             return Err(placed(Problem::new(format!(
                 "{switches} switches in trays of {per_tray} with {links} links of a device"
             )))
-            .hint("whole trays, and a link of each device to every switch"));
+            .hint("use whole trays, and one link from each device to every switch"));
         }
         Ok(Self::of(switches, per_tray, links, switches))
     }

@@ -32,7 +32,7 @@ impl Torus {
         if product != Some(devices) {
             let even = most_even(devices);
             let given = listed(&dimensions).replace(',', " x ");
-            return Err(Problem::new(format!("{given} differs from {devices} devices"))
+            return Err(Problem::new(format!("{given} does not have {devices} devices"))
                 .at_key("design.dimensions")
                 .hint(format!("use {}, the most even shape", listed(&even))));
         }

@@ -29,12 +29,12 @@ fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
         return "the changes are independent";
     }
     match (beyond > 0.0, faster, slower) {
-        (true, 0, 2..) => "faster than expected: the largest slowdown hides the others",
+        (true, 0, 2..) => "faster than expected: the largest slowdown hides the smaller ones",
         (true, _, 1..) => "faster than expected: one change removes part of the cost of the other",
         (true, ..) => "faster than expected: the changes reinforce each other",
         (false, 0, 2..) => "slower than expected: one change exposes the cost of the other",
         (false, _, 1..) => "slower than expected: the changes interfere",
-        (false, ..) => "less than expected: the changes shorten the same part of the step",
+        (false, ..) => "slower than expected: the changes shorten the same part of the step",
     }
 }
 

@@ -76,7 +76,7 @@ fn floor(settings: &[String]) -> Result<Floor, Problem> {
     for setting in settings {
         let problem = |message: String| Problem::new(message).in_file("--floor");
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(problem(format!("`{}` sets nothing", human::shorten(setting)))
+            return Err(problem(format!("`{}` has no value", human::shorten(setting)))
                 .hint("write a key and a number, as in `hosts=4`"));
         };
         let number: f64 = value.trim().parse().ok().filter(|n| (0.0..=1e4).contains(n)).ok_or_else(|| {
@@ -193,11 +193,11 @@ impl Answer for Shown {
             document.table(self.switches());
         }
         if !counts.layers.is_empty() {
-            document.heading_with("cables", "both directions count as one");
+            document.heading_with("cables", "both directions of a cable count once");
             document.table(self.cables());
         }
         if !design.side.is_empty() {
-            document.heading_with("networks of servers", human::several(design.side[0].servers, "server"));
+            document.heading_with("server networks", human::several(design.side[0].servers, "server"));
             document.table(self.side());
         }
         document.heading_with("reach", "from one device to all others");
@@ -269,7 +269,7 @@ impl Shown {
             ),
             Fabric::SlimFly(s) => {
                 let field =
-                    if s.is_constructible() { "" } else { " (no field: counted, no construction known)" };
+                    if s.is_constructible() { "" } else { " (counts only, because no field of this order exists)" };
                 format!("q = {}{field}, degree {}, {} devices at each router", s.q, s.degree, s.hosts)
             }
             Fabric::Torus(t) => {
@@ -360,7 +360,7 @@ impl Shown {
             Column::words("tier"),
             Column::numbers("switches"),
             Column::numbers("ports"),
-            Column::numbers("in use"),
+            Column::numbers("ports in use"),
         ];
         Table { columns, rows }
     }
@@ -394,7 +394,7 @@ impl Shown {
             Column::words("layer"),
             Column::numbers("links"),
             Column::numbers("cables"),
-            Column::numbers("each link").unit("bytes_s").expendable(1),
+            Column::numbers("bandwidth per link").unit("bytes_s").expendable(1),
             Column::words("medium").expendable(2),
             Column::numbers("transceivers"),
         ];
@@ -403,7 +403,7 @@ impl Shown {
 
     /// Storage and management networks.
     fn side(&self) -> Table {
-        let names = ["ports of a server", "other ports", "switches", "cables", "transceivers"];
+        let names = ["ports per server", "other ports", "switches", "cables", "transceivers"];
         let mut columns = vec![Column::words("network"), Column::numbers("speed").expendable(1)];
         columns.extend(names.map(Column::numbers));
         let rows = self.0.design.side.iter().map(|side| {
@@ -427,11 +427,11 @@ impl Shown {
             ]
         });
         let columns = vec![
-            Column::words("devices"),
-            Column::numbers("number"),
+            Column::words("location"),
+            Column::numbers("devices"),
             Column::numbers("links"),
             Column::numbers("latency").unit("s").expendable(1),
-            Column::numbers("equal paths").expendable(2),
+            Column::numbers("shortest paths").expendable(2),
         ];
         Table { columns, rows: rows.collect() }
     }
