@@ -232,7 +232,10 @@ impl<'a> NetworkClasses<'a> {
             None => {
                 let reason = match search.outcome(&ran.results).nearest_misses.first() {
                     Some(miss) => {
-                        format!("nothing fits; the closest layout needs {} more memory", human::bytes(miss.missing))
+                        format!(
+                            "nothing fits; the closest layout needs {} more memory",
+                            human::bytes(miss.missing)
+                        )
                     }
                     None => "no layout divides the devices and the batch".to_owned(),
                 };

@@ -177,7 +177,8 @@ pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Vec<St
     });
     let is_bridged = scale_up.domain_size == 2 && scale_up.link.starts_with("NVLink bridge");
     let bridges = (specified.scale_up_domain.is_none() && is_bridged).then(|| {
-        "pairs of GPUs with NVLink bridges (assumed; `--set cluster.scale_up.domain=1` removes them)".to_owned()
+        "pairs of GPUs with NVLink bridges (assumed; `--set cluster.scale_up.domain=1` removes them)"
+            .to_owned()
     });
     server.into_iter().chain(bridges).collect()
 }

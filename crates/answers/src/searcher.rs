@@ -406,7 +406,9 @@ impl<'a> Searcher<'a> {
         }
         if let Some(miss) = outcome.nearest_misses.first() {
             let lacking = human::bytes(miss.missing);
-            return Ok(Found::TooLarge(format!("nothing fits; the closest layout needs {lacking} more memory")));
+            return Ok(Found::TooLarge(format!(
+                "nothing fits; the closest layout needs {lacking} more memory"
+            )));
         }
         Ok(Found::Nothing(match by_batch(self, setting, &specified, sequences) {
             Some(problem) => match problem.hint {

@@ -120,7 +120,7 @@ fn a_change_within_the_model_error_is_no_difference() {
     let band = answer["tie_band"].as_f64().expect("a band");
     assert!(share < -5e-4 && share > -band, "{share} {band}");
     let text = run(&open(&[&["whatif"], &change[..]].concat())).stdout;
-    assert!(text.starts_with("no clear difference"), "{text}");
+    assert!(text.starts_with("no significant difference"), "{text}");
 }
 
 #[test]

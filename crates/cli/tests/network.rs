@@ -365,7 +365,10 @@ fn a_budget_of_a_design() {
     let rows = within["rows"].as_array().expect("rows");
     assert!(!rows.is_empty() && rows.iter().all(|row| row["dollars"].as_f64() <= Some(1e5)), "{within}");
     let text = run(&with("100K")).stdout.replace("\n  ", " ");
-    assert!(text.contains("4 networks above $100,000 are excluded; the cheapest of them costs $230,384"), "{text}");
+    assert!(
+        text.contains("4 networks above $100,000 are excluded; the cheapest of them costs $230,384"),
+        "{text}"
+    );
     let none = run(&with("1000"));
     assert_eq!(none.code, 2);
     assert!(none.stderr.contains("--budget: every network costs more than $1,000"), "{}", none.stderr);

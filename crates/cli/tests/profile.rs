@@ -176,7 +176,7 @@ fn traces_of_another_run_are_doubted() {
     let other = doubts("modded-nanogpt-dp8.toml", &pair);
     for part in [
         "runs-not-alike",
-        "the number of devices is 2 there and 8 in the run",
+        "the number of devices is 2 in the measurement and 8 in the run",
         "the traced device is a v100-pcie-32gb",
     ] {
         assert!(other.contains(part), "{part}: {other}");

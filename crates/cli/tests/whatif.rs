@@ -98,12 +98,12 @@ fn impossible_changes_are_reported_beside_the_others_and_fail() {
 fn changes_without_effect_are_reported() {
     let outcome = run(&line("whatif", &["--change", "tp=2", "--change", "pcie=x2"]));
     assert_eq!(outcome.code, 0);
-    assert!(outcome.stdout.contains("the run already has this value: nothing changes"), "{}", outcome.stdout);
     assert!(
-        outcome.stdout.contains("no effect on this step: time and memory stay the same"),
+        outcome.stdout.contains("the run already has this value, so nothing changes"),
         "{}",
         outcome.stdout
     );
+    assert!(outcome.stdout.contains("no effect: step time and memory stay the same"), "{}", outcome.stdout);
 }
 
 #[test]

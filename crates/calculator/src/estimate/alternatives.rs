@@ -90,14 +90,17 @@ fn hosts(costing: &Costing<'_>, step: Seconds) -> Vec<Alternative> {
             &software,
         ))
     };
-    [(HOST_RANGE, "with a host that is twice as fast"), (1.0 / HOST_RANGE, "with a host that is half as fast")]
-        .into_iter()
-        .filter_map(|(rate, assumption)| {
-            let total = at(rate)?;
-            let is_much = (total / step - 1.0).abs() > MUCH;
-            is_much.then(|| Alternative { total, assumption: assumption.to_owned() })
-        })
-        .collect()
+    [
+        (HOST_RANGE, "with a host that is twice as fast"),
+        (1.0 / HOST_RANGE, "with a host that is half as fast"),
+    ]
+    .into_iter()
+    .filter_map(|(rate, assumption)| {
+        let total = at(rate)?;
+        let is_much = (total / step - 1.0).abs() > MUCH;
+        is_much.then(|| Alternative { total, assumption: assumption.to_owned() })
+    })
+    .collect()
 }
 
 fn time(costing: &Costing<'_>) -> Option<Seconds> {

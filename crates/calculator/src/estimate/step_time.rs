@@ -62,7 +62,8 @@ pub fn interval(
     }
     if let Some((own, layouts)) = step_times::interval(costing, step) {
         let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
-        let source = format!("your own step times of {layouts}, and the spread of other runs of one software stack");
+        let source =
+            format!("your own step times of {layouts}, and the spread of other runs of one software stack");
         return as_shown(own, source);
     }
     let experts = costing.model.is_mixture_of_experts();

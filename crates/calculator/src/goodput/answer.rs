@@ -232,8 +232,7 @@ impl Question {
         match self.interval {
             Some(interval) if interval + self.stall.unwrap_or(self.checkpoint) < self.checkpoint => {
                 let (every, takes) = (human::seconds(interval), human::seconds(self.checkpoint));
-                let message =
-                    format!("the checkpoint interval is {every}, but a checkpoint takes {takes}");
+                let message = format!("the checkpoint interval is {every}, but a checkpoint takes {takes}");
                 Err(refused("--interval", message).hint("use a longer interval or faster storage"))
             }
             _ => Ok(()),
@@ -355,7 +354,9 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
             human::seconds(detection),
             human::seconds(restart),
         );
-        return Err(refused("goodput", message).hint("use faster checkpoints and restarts, or reduce failures"));
+        return Err(
+            refused("goodput", message).hint("use faster checkpoints and restarts, or reduce failures")
+        );
     }
     let hour = |price: Dollars| price * question.counts.devices as f64;
     if question.mtbf.is_some() {

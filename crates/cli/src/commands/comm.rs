@@ -171,7 +171,9 @@ fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: 
     };
     let of = format!(
         "{} ({})",
-        largest.operation.map_or_else(|| "communication".to_owned(), |operation| operation.name().replace('_', "-")),
+        largest
+            .operation
+            .map_or_else(|| "communication".to_owned(), |operation| operation.name().replace('_', "-")),
         largest.label
     );
     // The entry of an unrecorded rank separates wait from transfer.
@@ -240,7 +242,10 @@ fn groups(document: &mut Document, of: &InSteps) {
         let of_link = group.bus_bandwidth.zip(group.link.as_ref());
         vec![
             Cell::new(group.label.as_str(), Tone::Strong),
-            group.operation.map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-")).into(),
+            group
+                .operation
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             group.ranks.as_str().into(),
             Cell::whole(u64::from(group.groups)),
             Cell::number(human::count(f64::from(group.count) / steps), f64::from(group.count) / steps),
@@ -379,7 +384,9 @@ fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
         vec![
             row.label.as_str().into(),
             Cell::whole(u64::from(row.index)),
-            row.operation.map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-")).into(),
+            row.operation
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             amount(row.bytes),
             Cell::whole(row.parts.len() as u64),
             row.last_rank.map_or_else(Cell::default, |rank| Cell::whole(u64::from(rank))),

@@ -281,8 +281,10 @@ impl Answer for Stragglers {
 }
 
 fn communicators(document: &mut Document, seen: &Inspected) {
-    let remark =
-        format!("longest total time first{}; wait: excess over the rank with the shortest time", shown(seen.rows.len()));
+    let remark = format!(
+        "longest total time first{}; wait: excess over the rank with the shortest time",
+        shown(seen.rows.len())
+    );
     document.heading_with("by communicator, operation and size", remark);
     let columns = vec![
         Column::words("communicator"),

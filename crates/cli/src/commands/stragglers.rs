@@ -109,7 +109,9 @@ impl Answer for Stragglers {
             ));
         }
         if let Some(small) = report.below_threshold().map(|small| time(small).text) {
-            document.paragraph(format!("the remaining {small} per step are delays below the reporting threshold"));
+            document.paragraph(format!(
+                "the remaining {small} per step are delays below the reporting threshold"
+            ));
         }
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
@@ -184,7 +186,10 @@ fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with("causes of delay", "cost: additional saving after the rows above are fixed, so costs add up");
+    document.heading_with(
+        "causes of delay",
+        "cost: additional saving after the rows above are fixed, so costs add up",
+    );
     let columns = vec![
         Column::words("item"),
         Column::words("cause"),
@@ -329,7 +334,8 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
     document.heading_with(format!("rank {}", culprit.rank), culprit.cause_name);
-    let columns = vec![Column::words("time in delays"), Column::numbers("rank"), Column::numbers("peers, median")];
+    let columns =
+        vec![Column::words("time in delays"), Column::numbers("rank"), Column::numbers("peers, median")];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });
@@ -350,7 +356,10 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
             time(moment.own as f64),
             time(moment.excess as f64),
             time(moment.waits),
-            moment.before.map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-")).into(),
+            moment
+                .before
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             moment.annotation.as_deref().unwrap_or_default().into(),
         ]
     });
@@ -386,7 +395,10 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
             group.label.as_str().into(),
             group.ranks.as_str().into(),
             steps_of(group).into(),
-            group.operation.map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-")).into(),
+            group
+                .operation
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             Cell::number(human::bytes_decimal(Bytes::new(bytes)), bytes),
             time(group.transfer as f64),
             time(group.peers as f64),

@@ -46,8 +46,9 @@ impl Currency {
                 .hint(format!("write the number of dollars per {code} in the column `usd_per_unit`")));
         }
         let valid = rate.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate < 1e6);
-        let rate =
-            valid.ok_or_else(|| Problem::new(format!("`{}` is not an exchange rate above 0", human::shorten(rate))))?;
+        let rate = valid.ok_or_else(|| {
+            Problem::new(format!("`{}` is not an exchange rate above 0", human::shorten(rate)))
+        })?;
         Ok(Some(Self { code: code.to_owned(), rate }))
     }
 

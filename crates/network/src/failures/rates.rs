@@ -399,7 +399,7 @@ mod tests {
             ),
             ("part,fit,mtbf_hours\nnic,1,1\n", "own.csv:2:1: `nic` has both `fit` and `mtbf_hours`"),
             ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` occurs twice"),
-            ("part,fit\nnic\n", "own.csv:2: 1 cells in a line, but the header has 2"),
+            ("part,fit\nnic\n", "own.csv:2: a line has 1 cells, but the header has 2"),
         ] {
             assert_eq!(error_of(text).to_string(), message);
         }

@@ -58,8 +58,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
         let placed = |problem| at(file, number + 1, problem);
         let trimmed = line.trim();
         if let Some((what, name, description)) = begin(trimmed) {
-            let name =
-                name.ok_or_else(|| placed(Problem::new(format!("`{what}` has no name in quotes"))))?;
+            let name = name.ok_or_else(|| placed(Problem::new(format!("`{what}` has no name in quotes"))))?;
             is_inside = inside.contains_key(name);
             if is_inside {
                 continue;

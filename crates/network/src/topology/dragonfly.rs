@@ -302,7 +302,7 @@ mod tests {
         let wide = GroupRequest { hosts: Some(40), ..request(1024, 64) };
         assert_eq!(
             Dragonfly::new(&wide).expect_err("too wide").message,
-            "a router needs 87 ports (40 hosts + 31 to its group + 16 global) and has 64"
+            "a router requires 87 ports (40 hosts + 31 to its group + 16 global), but has 64"
         );
     }
 

@@ -440,7 +440,10 @@ fn check_routing(kind: Kind, given: Option<Routing>) -> Result<(), Problem> {
     };
     let names: Vec<&str> = known.iter().map(|routing| routing.name()).collect();
     let name = routing.name();
-    Err(Problem::new(format!("`{name}` routing requires intermediate groups, but a {} has none", kind.name()))
-        .at_key("design.routing")
-        .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
+    Err(Problem::new(format!(
+        "`{name}` routing requires intermediate groups, but a {} has none",
+        kind.name()
+    ))
+    .at_key("design.routing")
+    .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
 }

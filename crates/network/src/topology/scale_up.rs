@@ -221,7 +221,7 @@ mod tests {
         assert_eq!((own.lost(DomainPart::Switch), own.count(DomainPart::Tray, 16)), (0.125, 4));
         let error = |text: &str, devices| ScaleUp::read(text, devices).expect_err("wrong");
         assert!(error("gb200-nvl73", 72).hint.is_some_and(|hint| hint.contains("`gb200-nvl72`")));
-        assert_eq!(error("gb200-nvl72", 8).message, "a gb200-nvl72 has domains of 72 devices, not 8");
+        assert_eq!(error("gb200-nvl72", 8).message, "a gb200-nvl72 has 72 devices per domain, not 8");
         for text in ["switches=0,links=1", "switches=4", "switch=4,links=4", "switches=4,links=2"] {
             assert!(error(text, 8).to_string().contains("domain_parts"), "{text}");
         }

@@ -25,7 +25,13 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     let scale_up_least = if cluster.scale_up.domain_size > 1 { 1e6 } else { 0.0 };
     let ranges = [
         ("cluster.memory", cluster.accelerator.memory.get(), 1e8, 1e14, "bytes"),
-        ("cluster.memory_bandwidth", cluster.accelerator.memory_bandwidth.get(), 1e8, 1e16, "bytes per second"),
+        (
+            "cluster.memory_bandwidth",
+            cluster.accelerator.memory_bandwidth.get(),
+            1e8,
+            1e16,
+            "bytes per second",
+        ),
         (
             "cluster.scale_up.bandwidth",
             cluster.scale_up.bandwidth.get(),

@@ -21,9 +21,11 @@ pub(super) const HEADS: Bound = Bound::new(1, 100_000, "no known model has more 
 pub(super) const HEAD_DIM: Bound =
     Bound::new(1, 100_000, "no known model has heads or latents wider than a few thousand");
 /// Inner width of an MLP; 0 without an MLP.
-pub(super) const WIDTH: Bound = Bound::new(1, 10_000_000, "the widest known MLP has a width of about 100,000");
+pub(super) const WIDTH: Bound =
+    Bound::new(1, 10_000_000, "the widest known MLP has a width of about 100,000");
 /// Width that is written as 0 if absent.
-pub(super) const WIDTH_OR_ZERO: Bound = Bound::new(0, 10_000_000, "the widest known MLP has a width of about 100,000");
+pub(super) const WIDTH_OR_ZERO: Bound =
+    Bound::new(0, 10_000_000, "the widest known MLP has a width of about 100,000");
 /// Rows of the embedding.
 pub(super) const VOCABULARY: Bound =
     Bound::new(1, 100_000_000, "the largest known vocabulary has a few hundred thousand tokens");
@@ -31,7 +33,8 @@ pub(super) const VOCABULARY: Bound =
 pub(super) const VOCABULARY_OR_NONE: Bound =
     Bound::new(0, 100_000_000, "the largest known vocabulary has a few hundred thousand tokens");
 /// Positions, windows and chunks.
-pub(super) const POSITIONS: Bound = Bound::new(0, 1_000_000_000_000, "no known model declares a longer context");
+pub(super) const POSITIONS: Bound =
+    Bound::new(0, 1_000_000_000_000, "no known model declares a longer context");
 /// Routed experts.
 pub(super) const EXPERTS: Bound =
     Bound::new(0, 100_000, "no known model has more than a few thousand experts");

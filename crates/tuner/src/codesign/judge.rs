@@ -238,8 +238,9 @@ fn simulate_candidates(
     explain(answer, &left_out);
     if !left_out.is_empty() {
         let more = left_out.len();
-        let message =
-            format!("{more} more networks may be equally cheap, but were not simulated; restrict the designs");
+        let message = format!(
+            "{more} more networks may be equally cheap, but were not simulated; restrict the designs"
+        );
         answer.warnings.push(Warning::new("network-not-simulated", message));
     }
     contend(answer, &order);

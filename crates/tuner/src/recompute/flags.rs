@@ -129,12 +129,16 @@ fn megatron(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
             let lost = modules.iter().filter(|&&m| megatron_module(model, m).is_none());
             cannot.extend(lost.map(|m| format!("recompute of `{}`", m.name())));
             if let Some(n) = layers {
-                cannot.push(format!("recompute of modules in {n} layers only: --recompute-modules applies to all layers"));
+                cannot.push(format!(
+                    "recompute of modules in {n} layers only: --recompute-modules applies to all layers"
+                ));
             }
         }
     }
     if offloads(plan) {
-        cannot.push("offload of a share of activations: --cpu-offloading-num-layers counts whole layers".to_owned());
+        cannot.push(
+            "offload of a share of activations: --cpu-offloading-num-layers counts whole layers".to_owned(),
+        );
     }
     Flags { framework: Framework::Megatron.name(), lines, cannot }
 }

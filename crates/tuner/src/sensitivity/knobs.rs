@@ -276,8 +276,13 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
             s.expert_overlap_exposed *= x;
         });
         let imbalance = format!("{:.2} of the mean", plan.expert_imbalance);
-        let knob =
-            hardware("plan.expert_imbalance", "load of the busiest expert", imbalance, false, Turn::Imbalance);
+        let knob = hardware(
+            "plan.expert_imbalance",
+            "load of the busiest expert",
+            imbalance,
+            false,
+            Turn::Imbalance,
+        );
         list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
     }
 }

@@ -32,11 +32,11 @@ pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
             "plan.expert_tensor_parallel",
             "plan.sequence_parallel",
         ],
-        Evidence { what: "tensor-parallel size", pairs: 629, median: 0.083, ninth: 0.316 },
+        Evidence { what: "tensor parallel", pairs: 629, median: 0.083, ninth: 0.316 },
     ),
     (
         &["plan.pipeline_parallel", "plan.data_parallel", "plan.layers_per_stage", "plan.overlap."],
-        Evidence { what: "pipeline-parallel size", pairs: 672, median: 0.059, ninth: 0.466 },
+        Evidence { what: "pipeline parallel", pairs: 672, median: 0.059, ninth: 0.466 },
     ),
     (
         &["cluster.devices", "plan.data_parallel", "cluster.network.tiers"],

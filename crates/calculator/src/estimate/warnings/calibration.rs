@@ -67,9 +67,7 @@ fn inside<'a>(
             let asked = row.bytes.get();
             let is_far = asked > law.to_bytes * BEYOND || asked < law.from_bytes / BEYOND;
             let range = [law.from_bytes, law.to_bytes].map(|end| bytes(Bytes::new(end)));
-            is_far.then(|| {
-                (row, format!("of {} (measured: {} to {})", bytes(row.bytes), range[0], range[1]))
-            })
+            is_far.then(|| (row, format!("of {} (measured: {} to {})", bytes(row.bytes), range[0], range[1])))
         } else {
             let of_kind = calibration.collectives.iter().filter(|law| law.operation == kind);
             let mut known: Vec<u64> = of_kind.map(|law| law.ranks).collect();
@@ -233,7 +231,7 @@ mod tests {
         assert!(message.contains("reduce scatter") && message.contains("65.5 kB"), "{message}");
         let other = with(law(4, 1e9));
         let message = reported(&other, "calibration-collective-range").expect("four are not eight");
-        assert!(message.contains("over 8 ranks, while 4 were measured"), "{message}");
+        assert!(message.contains("over 8 ranks (measured: 4)"), "{message}");
     }
 
     /// Two cards on a node's bus: each is a separate domain, without a network between them.

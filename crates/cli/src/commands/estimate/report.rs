@@ -137,7 +137,10 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
     if features.is_empty() {
         return;
     }
-    document.heading_with("assumptions", "assumed software features, and the change of step time with the alternative");
+    document.heading_with(
+        "assumptions",
+        "assumed software features, and the change of step time with the alternative",
+    );
     let columns = vec![
         Column::words("feature"),
         Column::numbers("step time"),

@@ -208,7 +208,8 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
         cells
     });
     document.table(Table { columns: head("workload", "sequences"), rows: rows.collect() });
-    document.heading_with("forwarded all-to-all", "added time of the two phases without overlap, 32,768 devices");
+    document
+        .heading_with("forwarded all-to-all", "added time of the two phases without overlap, 32,768 devices");
     let columns = vec![
         Column::numbers("domain"),
         Column::numbers("network"),

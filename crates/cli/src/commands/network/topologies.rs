@@ -163,8 +163,9 @@ impl Answer for Published {
                 Cell::new("differs", Tone::Bad)
             };
             let wrong = row.compared.iter().filter(|c| c.published != c.here);
-            let mut remark: Vec<String> =
-                wrong.map(|c| format!("{}: {} published, {} computed", c.column, c.published, c.here)).collect();
+            let mut remark: Vec<String> = wrong
+                .map(|c| format!("{}: {} published, {} computed", c.column, c.published, c.here))
+                .collect();
             if !row.reason.is_empty() {
                 remark.push(row.reason.clone());
             }

@@ -311,11 +311,14 @@ impl Tuned {
         match (self.is_at_risk(), self.pinned.as_slice()) {
             (true, []) => format!("no layout {}", self.fit().none()),
             (true, pinned) => {
-                format!("no layout {} with {} fixed by flags" , self.fit().none(), pinned.join(", "))
+                format!("no layout {} with {} fixed by flags", self.fit().none(), pinned.join(", "))
             }
             (false, []) => "no other layout fits".to_owned(),
             (false, pinned) => {
-                format!("the current layout fits; there is no other one, because flags fix {}", pinned.join(", "))
+                format!(
+                    "the current layout fits; there is no other one, because flags fix {}",
+                    pinned.join(", ")
+                )
             }
         }
     }
@@ -344,7 +347,11 @@ impl Tuned {
         let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
         let text = match measured {
             Some(((best, _), (own, _))) => {
-                format!("measured step time: {} with layout 1, {} with the current layout", seconds(*best), seconds(*own))
+                format!(
+                    "measured step time: {} with layout 1, {} with the current layout",
+                    seconds(*best),
+                    seconds(*own)
+                )
             }
             None if faster.change >= 0.0 && self.is_at_risk() => format!(
                 "layout 1 fits; its predicted step is {:.1}% longer than that of the current layout",

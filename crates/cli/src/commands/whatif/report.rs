@@ -263,7 +263,7 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
                 human::percent(evidence.median),
                 human::percent(evidence.ninth),
                 human::whole(u64::from(evidence.pairs)),
-                evidence.what
+                evidence.what.replace(" parallel", "-parallel size")
             ),
             Tone::Faint,
         ));

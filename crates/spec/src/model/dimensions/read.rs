@@ -97,7 +97,9 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
         .chain([("qk_rope_head_dim", d.qk_rope_head_dim), ("v_head_dim", d.v_head_dim)])
         .find_map(|(key, value)| value.map(|_| key))
     {
-        return Err(Problem::new("applies to latent attention only, but `kv_lora_rank` is missing").at_key(key));
+        return Err(
+            Problem::new("applies to latent attention only, but `kv_lora_rank` is missing").at_key(key)
+        );
     }
     let kv_heads = bounded("kv_heads", d.kv_heads, bounds::HEADS)?.unwrap_or(d.heads);
     if !d.heads.is_multiple_of(kv_heads) {
@@ -174,8 +176,10 @@ impl FeedForwards {
         }
         if let Some(listed) = &d.moe_layers {
             if d.first_dense_layers.is_some() || d.moe_every.is_some() {
-                return Err(Problem::new("`first_dense_layers` and `moe_every` cannot be combined with a list of layers")
-                    .at_key("moe_layers"));
+                return Err(Problem::new(
+                    "`first_dense_layers` and `moe_every` cannot be combined with a list of layers",
+                )
+                .at_key("moe_layers"));
             }
             if let Some(beyond) = listed.iter().find(|&&layer| layer >= d.layers) {
                 let message = format!("layers are numbered from 0 to {}, found {beyond}", d.layers - 1);
@@ -190,9 +194,10 @@ impl FeedForwards {
         }
         let top_k = top_k.unwrap_or(experts.min(2));
         if top_k == 0 || top_k > experts {
-            return Err(
-                Problem::new(format!("{top_k} experts per token exceed the {experts} experts")).at_key("top_k")
-            );
+            return Err(Problem::new(format!(
+                "{top_k} active experts per token are not possible with {experts} experts"
+            ))
+            .at_key("top_k"));
         }
         let with_width = |width| DenseShape { width, ..dense };
         let gate = if d.shared_gate == Some(true) { SharedGate::Sigmoid } else { SharedGate::None };
@@ -202,7 +207,9 @@ impl FeedForwards {
         let top_k_groups =
             bounded("top_k_groups", d.top_k_groups, bounds::EXPERTS)?.unwrap_or(routing_groups);
         if top_k_groups == 0 || top_k_groups > routing_groups {
-            let message = format!("{top_k_groups} groups per token exceed the {routing_groups} groups");
+            let message = format!(
+                "{top_k_groups} active groups per token are not possible with {routing_groups} groups"
+            );
             return Err(Problem::new(message).at_key("top_k_groups"));
         }
         let sparse = ExpertsShape {

@@ -10,9 +10,13 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if lora.unmatched(model).len() == lora.targets.len() {
         let names: Vec<String> = lora.targets.iter().map(|target| target.name()).collect();
         problems.push(
-            Problem::new(format!("{} has no `{}`, so nothing would be trained", model.name, names.join("`, `")))
-                .at_key("plan.lora_targets")
-                .hint("use `all-linear`"),
+            Problem::new(format!(
+                "{} has no `{}`, so nothing would be trained",
+                model.name,
+                names.join("`, `")
+            ))
+            .at_key("plan.lora_targets")
+            .hint("use `all-linear`"),
         );
     }
 }

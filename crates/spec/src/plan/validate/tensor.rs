@@ -29,8 +29,10 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv))
     {
         problems.push(with_values(
-            Problem::new(format!("{kv} key-value heads can be neither divided over {tp} ranks nor evenly replicated"))
-                .at_key("plan.tensor_parallel"),
+            Problem::new(format!(
+                "{kv} key-value heads can be neither divided over {tp} ranks nor evenly replicated"
+            ))
+            .at_key("plan.tensor_parallel"),
             &nearest_where(common, tp, works),
         ));
     }

@@ -93,7 +93,10 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn(
             "node-partly-used",
-            format!("{} devices are not a multiple of the {} devices per node", cluster.devices, cluster.devices_per_node),
+            format!(
+                "{} devices are not a multiple of the {} devices per node",
+                cluster.devices, cluster.devices_per_node
+            ),
         );
     }
     let tiers = &cluster.network.tiers;

@@ -182,7 +182,9 @@ fn remarks(curve: &Curve) -> Vec<Cell> {
             "closed form: same ranks and NICs without contention, with the fastest algorithm and protocol",
         ),
         Cell::from("slowdown: transfer time on the topology relative to full NIC speed, without latency"),
-        Cell::from("links: directed; busy: share of the collective's transfer time that the bytes take at full rate"),
+        Cell::from(
+            "links: directed; busy: share of the collective's transfer time that the bytes take at full rate",
+        ),
     ];
     let open = curve.points.iter().rev().find_map(|point| point.unmeasured.map(|bounds| (point, bounds)));
     if let Some((point, [least, most])) = open {

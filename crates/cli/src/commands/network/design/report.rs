@@ -295,8 +295,9 @@ impl Answered {
                 reasons.push(why);
             }
         }
-        let text =
-            |why: &Unsimulated| Cell::from(format!("`{}`: not simulated, because {}", word(*why), reason(*why)));
+        let text = |why: &Unsimulated| {
+            Cell::from(format!("`{}`: not simulated, because {}", word(*why), reason(*why)))
+        };
         reasons.iter().map(text).collect()
     }
 

@@ -190,8 +190,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }
     if simulation.routing == "adaptive" {
         remarks.push(Cell::from(if simulation.detours.is_empty() {
-            "adaptive routing: minimal routes, which are at least as fast for each dimension alone"
-                .to_owned()
+            "adaptive routing: minimal routes, which are at least as fast for each dimension alone".to_owned()
         } else {
             format!(
                 "adaptive routing: non-minimal routes for {}, minimal routes for all others",
