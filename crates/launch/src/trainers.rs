@@ -256,14 +256,15 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::LlamaFactory && fields.flag("do_train") != Some(true) {
         let other = ["do_predict", "do_eval"].into_iter().find(|path| fields.flag(path) == Some(true));
         if let Some(path) = other {
-            let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
+            let problem = Problem::new("this run only evaluates: `do_train` is not set");
             return fields.problem(problem.hint("pass the configuration of the training"), path);
         }
         // Without data there is no training: a configuration of `llamafactory-cli chat`, `api` or `export`.
         let data =
             ["stage", "dataset", "cutoff_len", "per_device_train_batch_size", "learning_rate", "output_dir"];
         if !data.iter().any(|path| fields.document.has(path)) {
-            let problem = Problem::new("this file trains nothing: neither `do_train` nor a data set is set");
+            let problem =
+                Problem::new("this file does not start training: neither `do_train` nor a data set is set");
             let hint = "pass the configuration of the training";
             return fields.problem(problem.hint(hint), "model_name_or_path");
         }
@@ -329,10 +330,10 @@ fn devices(fields: &mut Fields<'_>) {
     if let Some(all) = fields.count(path).filter(|&n| n > 0) {
         // A program that starts accelerate on several nodes may multiply its processes (open-instruct's `mason.py`).
         if of_wrapper.is_some_and(|(gpus, nodes)| gpus.saturating_mul(nodes) != all) {
-            let message = "differs from nodes x GPUs of the program that starts accelerate: pass --gpus";
+            let message = "differs from the nodes x GPUs of the program that starts accelerate: pass --gpus";
             fields.remark(RemarkKind::Unresolved, path, message);
             let (source, line) = fields.source(path);
-            let why = "two numbers of processes";
+            let why = "the number of processes is set twice, to different values";
             return fields.draft.leave_open("cluster.devices", &source, line, why);
         }
         fields.set("cluster.devices", &all, path);
@@ -493,17 +494,17 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.default("plan.recompute", &full, "TRL checkpoints every layer by default");
         }
         (Dialect::Transformers, _) if is_trainer(fields) => {
-            let why = "Transformers' Trainer checkpoints nothing by default";
+            let why = "Transformers' Trainer does not checkpoint by default";
             fields.default("plan.recompute", &Recompute::None, why);
         }
         (Dialect::OpenRlhf, _) => {
-            fields.default("plan.recompute", &Recompute::None, "OpenRLHF checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "OpenRLHF does not checkpoint by default");
         }
         (Dialect::Swift, _) => {
             fields.default("plan.recompute", &full, "ms-swift checkpoints every layer by default");
         }
         (Dialect::Axolotl, _) if !fields.document.has("fsdp_config.fsdp_activation_checkpointing") => {
-            fields.default("plan.recompute", &Recompute::None, "Axolotl checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "Axolotl does not checkpoint by default");
         }
         _ => {}
     }

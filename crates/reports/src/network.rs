@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn problems_name_flags_and_speeds_are_those_of_ports() {
         assert_eq!(
-            dashed("raise design.radix, or design.hosts_per_leaf = 4"),
+            dashed("increase design.radix, or design.hosts_per_leaf = 4"),
             "raise --radix, or --hosts-per-leaf 4"
         );
         assert_eq!(dashed("write design.dimensions = [16, 16, 16]"), "write --dimensions 16,16,16");

@@ -165,9 +165,9 @@ impl Shown {
         files.dedup();
         let first = files.first()?.rsplit('/').next().unwrap_or_default();
         Some(match files.len() - 1 {
-            0 => format!("{first} is truncated: its end is missing from this report"),
+            0 => format!("{first} is truncated; the report covers the part before"),
             more => format!(
-                "{first} and {} are truncated: their ends are missing from this report",
+                "{first} and {} are truncated; the report covers the parts before",
                 human::several(more as u64, "other file")
             ),
         })

@@ -258,7 +258,7 @@ pub fn simulate_watched(
     let step_time = after.total(&played, &staged);
     change(
         match (is_broken, idle) {
-            (true, _) => "broken parts",
+            (true, _) => "failed parts",
             (false, Some(_)) => "other jobs",
             (false, None) => "contention and oversubscription",
         },
@@ -402,7 +402,7 @@ fn whole(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
     let timed = step_time_within(run, setting, Extent::WHOLE, watch)?;
-    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step never ends"))
+    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not finish"))
 }
 
 /// Distinct names of the classes that take detours.

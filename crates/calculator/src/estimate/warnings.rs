@@ -94,7 +94,7 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "model-part-not-priced",
             format!(
-                "time and memory exclude a part of the model: {}; both are lower bounds",
+                "time and memory exclude part of the model ({}), so both are lower bounds",
                 parts.join(", ")
             ),
         ));
@@ -127,8 +127,7 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
         list.push(Warning::new(
             "gradients-may-accumulate-whole",
             format!(
-                "gradients are assumed to be reduced in each of {} micro-batches; if the training loop uses `no_sync`, they stay \
-                 whole and the peak is {} (`--software {id}`)",
+                "gradients are assumed to be reduced in each of {} micro-batches; with `no_sync` in the training loop, they stay unsharded and the peak is {} (`--software {id}`)",
                 plan.micro_batches(),
                 human::bytes(other)
             ),
@@ -179,7 +178,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "memory-margin-small",
             format!(
-                "only {} of {} are left on stage {}: it fits with a probability of {}",
+                "only {} of {} are free on stage {}: it fits with a probability of {}",
                 human::bytes(memory.margin),
                 human::bytes(memory.device_memory),
                 memory.worst,
@@ -252,7 +251,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     for (name, group) in layout.torn().filter(|(name, _)| has_experts || !name.starts_with("expert")) {
         let whole = match Layout::segment(costing.plan, domain) {
             Some(size) => format!(
-                "; `plan.segment={size}` keeps them within a domain and leaves {} of {domain} devices idle",
+                "; `plan.segment={size}` keeps them within a domain and leaves {} of its {domain} devices idle",
                 domain - size
             ),
             None => String::new(),
@@ -309,7 +308,7 @@ fn documents(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     if costing.plan.document_length_cv > 0.0 {
         list.push(Warning::new(
             "documents-imbalanced",
-            "sequences with long documents have more attention than others; the time excludes waiting for them and is a lower bound"
+            "sequences with long documents need more attention compute; the step time excludes waits for them and is a lower bound"
                 .to_owned(),
         ));
     }
@@ -364,7 +363,7 @@ fn racks(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "racks-unmeasured",
             format!(
-                "{} in {} spans {} racks, but measurements are published for {near} and {far} only: one call takes {} to {}, all calls of a step {} to {}",
+                "{} in {} spans {} racks, but measurements are published only for {near} and {far} racks: one call takes {} to {}, and all calls of a step take {} to {}",
                 row.operation.replace('_', "-"),
                 row.title,
                 row.domains,

@@ -22,7 +22,7 @@ impl Shown {
         document.heading_with(
             "roofline by operator",
             format!(
-                "{} of compute time has shapes; saving at {} of the roofline of {}{}",
+                "{} of compute time has recorded shapes; saving: at {} of the roofline of {}{}",
                 human::percent(roofline.covered_share),
                 human::percent(roofline.target_share),
                 roofline.accelerator,

@@ -104,7 +104,7 @@ fn read_tier(text: &str) -> Result<Tier, Problem> {
         return Err(wrong("the number of devices is missing"));
     };
     if parts.len() > 4 {
-        return Err(wrong("there are more than four parts"));
+        return Err(wrong("a tier has at most four parts"));
     }
     let devices = devices.parse::<u64>().ok().filter(|n| *n > 0);
     let devices = devices.ok_or_else(|| wrong("the number of devices is not a whole number of 1 or more"))?;

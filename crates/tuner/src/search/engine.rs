@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
         let (pieces, refused) = pieces::all(&space, model, cluster);
         if pieces.is_empty() {
             return Err(Problem::new(format!(
-                "no allowed combination of parallel sizes uses exactly {} devices ({refused} tried)",
+                "no allowed combination of parallel sizes uses exactly {} devices ({refused} combinations tried)",
                 cluster.devices
             ))
             .at_key("plan.tensor_parallel")
