@@ -179,6 +179,8 @@ pub(crate) struct Shares {
     pub master: f64,
     pub moments: f64,
     pub bucket: f64,
+    /// Part of `parameters` that exists only from the forward to the backward pass: casts of fp32 weights.
+    pub casts: f64,
     /// Only during the optimizer step.
     pub stepping: f64,
 }
@@ -248,6 +250,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let kept = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
     let accumulates_whole =
         !plan.holds_gradient_shards() || (software.whole_gradients && plan.micro_batches() > 1);
+    let is_cast = software.casts_weights && stage == 0 && master > 0.0;
     let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
         parameters,
@@ -258,6 +261,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
         master: device * master / cut(1),
         moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
         bucket: if replicated { software.gradient_bucket + copied } else { 0.0 },
+        casts: if is_cast { parameters } else { 0.0 },
         stepping: device * software.optimizer_temporary / cut(1),
     }
 }
