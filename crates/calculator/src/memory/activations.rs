@@ -107,7 +107,8 @@ fn of_gpt2(model: &Model, plan: &Plan, software: &MemorySoftware, constant: Opti
 /// Tests whether autocast casts the operands of every GEMM. Sharded stacks (FSDP's mixed precision, DeepSpeed) compute with 16-bit weights, and
 /// frozen weights have 16 bits: the residual stream then has 16 bits as well, and nothing is cast.
 fn is_autocast(plan: &Plan, software: &MemorySoftware) -> bool {
-    let is_wide = plan.precision.master.is_some() && plan.sharding.zero_stage == 0;
+    let stage = plan.sharding.zero_stage;
+    let is_wide = plan.precision.master.is_some() && (stage == 0 || stage < 3 && plan.shard_group() <= 1);
     software.casts_weights && is_wide && plan.optimizer != Optimizer::Lora
 }
 

@@ -125,6 +125,9 @@ pub struct MemorySoftware {
     pub keeps_low_precision_shard: bool,
     /// ZeRO-3: number of layers with gathered parameters at once.
     pub gathered_layers: f64,
+    /// ZeRO-3: parameters that stay gathered after their use because they are used again soon, at most.
+    #[serde(default)]
+    pub live_parameters: f64,
     /// ZeRO-3: number of layers with full gradients at once.
     pub gradient_layers: f64,
     /// ZeRO-3: true if embedding and head stay gathered together through forward and backward.
@@ -485,7 +488,7 @@ mod tests {
         assert_eq!(of("primus (megatron-lm, rocm)"), Some(Published::Device));
         assert_eq!(of("primus; max allocated 15754.9 mib"), Some(Published::Allocated));
         assert_eq!(of("max_memory_reserved"), Some(Published::Reserved));
-        assert_eq!(of("megatron-lm, memory not from nvidia-smi"), None);
+        assert_eq!(of("megatron-lm, not nvidia-smi"), None);
         assert_eq!(of("megatron-core"), None);
     }
 

@@ -231,6 +231,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         casts_weights: false,
         keeps_low_precision_shard: true,
         gathered_layers: 2.0,
+        live_parameters: 0.0,
         gradient_layers: 1.0,
         gathers_root: false,
         workspace_mib: 0.0,
