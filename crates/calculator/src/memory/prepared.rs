@@ -88,6 +88,8 @@ impl ParameterBytes {
             master: a.master.min(b.master),
             moments: a.moments.min(b.moments),
             bucket: a.bucket.min(b.bucket),
+            casts: (a.parameters.min(b.parameters) - (a.parameters - a.casts).min(b.parameters - b.casts))
+                .max(0.0),
             stepping: a.stepping.min(b.stepping),
         };
         let (a, b) = (self.0, other.0);

@@ -142,6 +142,8 @@ struct At {
     activations: bool,
     /// Gradients.
     gradients: bool,
+    /// Casts of fp32 weights.
+    casts: bool,
 }
 
 struct Items(Vec<Item>);
@@ -158,7 +160,8 @@ impl Items {
         let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
         let of = |dense: f64, routed: f64| held.dense * dense + held.routed * routed;
         let module = Some(module);
-        self.push(Kind::Parameters, module, layer, prepared.per.parameters(held));
+        let casts = if at.casts { 0.0 } else { of(dense.casts, routed.casts) };
+        self.push(Kind::Parameters, module, layer, prepared.per.parameters(held) - casts);
         if at.gradients {
             self.push(Kind::Gradients, module, layer, of(dense.gradients, routed.gradients));
         }
@@ -189,7 +192,11 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
     let chunks = &prepared.stages[stage];
     let in_flight: Vec<f64> = (0..chunks.len()).map(|c| input.alive(stage, c)).collect();
     let waits = matches!(moment, Moment::Loss | Moment::Backward);
-    let at = At { activations: waits, gradients: !waits || sum.lazy_gradients == 0.0 };
+    let at = At {
+        activations: waits,
+        gradients: !waits || sum.lazy_gradients == 0.0,
+        casts: moment == Moment::Loss || moment == Moment::Backward && sum.casts_again == 0.0,
+    };
     for (chunk, &alive) in chunks.iter().zip(&in_flight) {
         let with_embedding = chunks.iter().any(|c| c.embedding);
         chunk_items(input, prepared, chunk, alive, at, with_embedding, &mut items);

@@ -120,6 +120,10 @@ pub(crate) struct StageSum {
     pub working: f64,
     /// Gradients that do not exist yet at the loss and at the start of the backward pass.
     pub lazy_gradients: f64,
+    /// Casts of fp32 weights, part of `resident`: they exist from the forward to the backward pass.
+    pub casts: f64,
+    /// Part of them that is gone when the backward pass begins, because a recomputed layer casts its weights again.
+    pub casts_again: f64,
     pub gathered: f64,
     pub gradient_buffers: f64,
     pub pipeline_buffers: f64,
@@ -137,6 +141,11 @@ impl StageSum {
         self.resident + self.workspace
     }
 
+    /// Memory throughout the step, without casts of weights.
+    fn lasting(&self) -> f64 {
+        self.always() - self.casts
+    }
+
     fn waiting(&self) -> f64 {
         self.always() - self.lazy_gradients
             + self.activations
@@ -149,11 +158,13 @@ impl StageSum {
     pub(crate) fn at(&self, moment: Moment) -> f64 {
         match moment {
             Moment::Loss => self.waiting() + self.loss,
-            Moment::Backward => self.waiting() - self.head_done + self.gradient_buffers + self.working,
-            Moment::BackwardEnd => {
-                self.always() + self.gathered + self.pipeline_buffers + self.gradient_buffers + self.working
+            Moment::Backward => {
+                self.waiting() - self.casts_again - self.head_done + self.gradient_buffers + self.working
             }
-            Moment::OptimizerStep => self.always() + self.stepping,
+            Moment::BackwardEnd => {
+                self.lasting() + self.gathered + self.pipeline_buffers + self.gradient_buffers + self.working
+            }
+            Moment::OptimizerStep => self.lasting() + self.stepping,
         }
     }
 
@@ -389,6 +400,9 @@ impl StageSum {
     pub(super) fn shard(&mut self, input: &MemoryInput<'_>, per: &PerParameter) {
         let MemoryInput { plan, software, .. } = *input;
         self.states(per);
+        if plan.stage_recompute.is_none() && matches!(plan.recompute, Recompute::Full { layers: None }) {
+            self.casts_again = self.casts;
+        }
         if software.lazy_gradients && plan.micro_batches() <= 1 {
             self.lazy_gradients =
                 self.held.dense * per.dense.gradients + self.held.routed * per.routed.gradients;
@@ -404,6 +418,7 @@ impl StageSum {
         self.resident = cost(per.dense.resident(), per.routed.resident())
             + frozen
             + held.matmul * (per.narrow - per.narrower);
+        self.casts = cost(per.dense.casts, per.routed.casts);
         self.stepping = cost(per.dense.stepping, per.routed.stepping);
     }
 }

@@ -5,7 +5,7 @@ use crate::costing::Costing;
 use crate::defaults::recompute;
 use crate::estimate;
 use crate::evaluate::evaluate;
-use crate::memory::{self, Fit, MemoryInput, MemorySoftware, Peak, SoftwareCatalogue};
+use crate::memory::{self, Fit, MemoryInput, MemorySoftware, Peak, Published, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::Portable as _;
 use railwright_spec::calibration::Calibration;
@@ -314,10 +314,11 @@ pub fn peak_memory(case: &Case, constants: &MemorySoftware) -> Bytes {
 }
 
 fn published_peak(case: &Case, input: &MemoryInput<'_>, peak: &Peak) -> Bytes {
-    match case.peak_kind.as_deref() {
-        Some("allocated") => peak.allocated,
-        Some("reserved") => peak.reserved,
-        _ => memory::published_peak(input),
+    match case.peak_kind {
+        Some(Published::Allocated) => peak.allocated,
+        Some(Published::Reserved) => peak.reserved,
+        Some(Published::Device) => peak.device,
+        None => memory::published_peak(input),
     }
 }
 
