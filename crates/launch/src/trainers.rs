@@ -22,6 +22,7 @@ mod openrlhf;
 mod parallel;
 mod purpose;
 mod related;
+mod swift_log;
 mod veomni;
 mod write;
 mod xtuner;
@@ -139,6 +140,9 @@ impl Reader for TrainersReader {
         if factory_v1::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("LLaMA-Factory v1: {}", factory_v1::WHY)));
         }
+        if swift_log::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, "ms-swift: a log with its arguments"));
+        }
         if in_code::find(text).is_none() && documented::is_one(text) {
             let why = "Python with the command of its training in its documentation";
             return Some(Evidence::new(Strength::Certain, why));
@@ -191,7 +195,9 @@ pub(crate) fn read_started(
             None => Err(vec![Problem::new("the command starts no known trainer").in_file(file)]),
         };
     }
-    let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
+    let (dialect, read) = if swift_log::is_one(text) {
+        (Dialect::Swift, swift_log::parse(text, file))
+    } else if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))
     } else if let Some((dialect, _)) = configuration(text) {
         let keys = |document| command::Keys { document: foundry::unwrapped(document), ..Default::default() };
