@@ -246,3 +246,117 @@ fn the_attention_of_nemo_rl() {
     folder::check(&read, &[("plan.attention_kernel", "\"unfused\"")]);
     assert!(!has(&read, RemarkKind::Ignored, "attention_backend"), "{:?}", read.remarks);
 }
+
+/// Options of a shell before its command line, in a job that the script submits.
+#[test]
+fn a_command_line_behind_options_of_the_shell() {
+    let text = "#!/bin/bash\nARGS=(--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --vocab-size 50257\n\
+        --max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 64 --bf16)\nCMD=\"cd /m;\npython pretrain_gpt.py ${ARGS[@]}\"\n\
+        sbatch <<EOF\n#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\nsrun -l bash -x -c \"${CMD}\" 2>&1 | tee log\nEOF\n";
+    let read = folder::read(text, "run.sh", &[]);
+    folder::check(
+        &read,
+        &[("plan.pipeline_parallel", "1"), ("plan.recompute", "\"none\""), ("model.layers", "24")],
+    );
+    assert_eq!(read.partial, None, "{:?}", read.remarks);
+    let other = text.replace("bash -x -c", "bash -e -o pipefail -c");
+    assert_eq!(folder::read(&other, "run.sh", &[]).partial, None);
+}
+
+/// Adapters of slime and miles.
+#[test]
+fn adapters_of_slime() {
+    let text = "ray job submit -- python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 4 --num-layers 36 --hidden-size 2560 \
+        --ffn-hidden-size 9728 --num-attention-heads 32 --vocab-size 151936 --swiglu --disable-bias-linear --hf-checkpoint /root/m \
+        --lora-rank 64 --lora-alpha 32 --target-modules all-linear --global-batch-size 64 --micro-batch-size 1 --seq-length 4096\n";
+    let read = folder::read(text, "run.sh", &[]);
+    let expected = [
+        ("plan.optimizer", "\"lora\""),
+        ("plan.lora_rank", "64"),
+        ("plan.lora_targets", "[\"all-linear\"]"),
+        ("cluster.devices", "4"),
+    ];
+    folder::check(&read, &expected);
+    assert!(!has(&read, RemarkKind::Unknown, "--lora"), "{:?}", read.remarks);
+}
+
+/// open-instruct's learners are a part of the devices.
+#[test]
+fn learners_of_open_instruct() {
+    let text = |learners: &str| {
+        format!(
+            "python open_instruct/grpo_fast.py --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 1 \
+             --deepspeed_stage 2 --pack_length 4096 --num_learners_per_node {learners} --vllm_num_engines 2 --logging_steps 1\n"
+        )
+    };
+    folder::check(&folder::read(&text("6"), "run.sh", &[]), &[("cluster.devices", "6")]);
+    folder::check(&folder::read(&text("4 8"), "run.sh", &[]), &[("cluster.devices", "12")]);
+}
+
+const OLMO: &str = "run_name: r\nmodel:\n  d_model: 4096\n  n_heads: 32\n  n_layers: 32\n  mlp_hidden_size: 22016\n  weight_tying: false\n  \
+    rope: true\n  include_bias: false\n  layer_norm_type: rms\n  attention_layer_norm: true\n  activation_type: swiglu\n  attention_dropout: 0.0\n  \
+    residual_dropout: 0.0\n  max_sequence_length: 4096\n  vocab_size: 100278\n  embedding_size: 100352\noptimizer:\n  name: adamw\n\
+    global_train_batch_size: 1024\ndevice_train_microbatch_size: 2\nprecision: amp_bf16\nfsdp:\n  wrapping_strategy: by_block_and_size\n  \
+    precision: mixed\nactivation_checkpointing: one_in_four\ncompile: null\n";
+
+/// OLMo's first trainer: half of the width of a gated MLP, rows of the embedding, and recompute of some blocks.
+#[test]
+fn the_first_trainer_of_olmo() {
+    let read = folder::read(OLMO, "olmo.yaml", &[]);
+    let expected = [
+        ("model.layers", "32"),
+        ("model.ffn", "11008"),
+        ("model.vocab", "100352"),
+        ("model.tied", "false"),
+        ("model.gated_mlp", "true"),
+        ("plan.global_batch", "1024"),
+        ("plan.micro_batch", "2"),
+        ("plan.sequence_length", "4096"),
+        ("plan.sharding", "\"fsdp\""),
+        ("plan.recompute", "\"full:8\""),
+        ("plan.precision.gradient_reduce", "\"fp32\""),
+        ("plan.optimizer", "\"adam\""),
+        ("plan.dropout", "false"),
+    ];
+    folder::check(&read, &expected);
+    assert_eq!(read.partial, None);
+    let hybrid = OLMO.replace("precision: mixed", "sharding_strategy: HYBRID_SHARD");
+    let read = folder::read(&hybrid, "olmo.yaml", &[]);
+    folder::check(&read, &[("plan.sharding", "open"), ("plan.precision.gradient_reduce", "\"bf16\"")]);
+    let parts = OLMO.replace("one_in_four", "fine_grained");
+    folder::check(&folder::read(&parts, "olmo.yaml", &[]), &[("plan.recompute", "open")]);
+}
+
+const ROLLOUTS: &str = "from torchtitan.config import CompileConfig, ParallelismConfig, TrainingConfig\n\
+    from torchtitan.experiments.rl.trainer import RLTrainer, PolicyTrainer\n\ndef rl_grpo_qwen3_0_6b():\n    \
+    return RLTrainer.Config(\n        model_spec=model_registry('0.6B'),\n        \
+    batcher=Batcher.Config(batch=BatchConfig(local_batch_size=2, global_batch_size=8, seq_len=2048)),\n        \
+    generator=VLLMGenerator.Config(parallelism=ParallelismConfig(tensor_parallel_degree=4)),\n        \
+    trainer=PolicyTrainer.Config(\n            training=TrainingConfig(),\n            \
+    parallelism=ParallelismConfig(data_parallel_shard_degree=1, tensor_parallel_degree=2),\n        ),\n    )\n";
+
+/// The trainer beside a generator, with the batch that is made of rollouts.
+#[test]
+fn reinforcement_learning_of_torchtitan() {
+    let read = folder::read(ROLLOUTS, "config_registry.py", &[]);
+    let expected = [
+        ("model.name", "\"qwen3-0.6b\""),
+        ("plan.tensor_parallel", "2"),
+        ("plan.sequence_length", "2048"),
+        ("plan.global_batch", "8"),
+        ("cluster.devices", "2"),
+    ];
+    folder::check(&read, &expected);
+    assert!(has(&read, RemarkKind::Assumed, "generation and rewards are excluded"), "{:?}", read.remarks);
+}
+
+/// A template of DeepSpeed's file has names in the place of values.
+#[test]
+fn names_that_a_script_replaces_are_named() {
+    let text = "{\n  \"train_batch_size\": GBSIZE,\n  \"train_micro_batch_size_per_gpu\": 4,\n  \"zero_optimization\": {\"stage\": 1}\n}\n";
+    let problems = railwright_launch::read(text, "ds.json").expect("a format").expect_err("refused");
+    assert!(
+        problems[0].message.contains("`GBSIZE` is not JSON, but a name that a script replaces"),
+        "{problems:?}"
+    );
+}

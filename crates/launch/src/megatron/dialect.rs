@@ -282,6 +282,16 @@ pub(crate) fn apply(
                     );
                 }
             }
+            if let Some((word, rank, source)) = value(words, &["--lora-rank"])
+                && let Ok(rank) = rank.parse::<u64>()
+                && rank > 0
+            {
+                says.adapter = Some((source.clone(), line(word)));
+                says.rank = Some((rank, source, line(word)));
+                says.targets = values(words, "--target-modules")
+                    .map(|(word, names, source)| (names, source, line(word)));
+            }
+            draft.forget_unknown(&["--lora-rank", "--lora-alpha", "--lora-dropout", "--target-modules"]);
             slime::world(words, world, draft);
             says.model = slime::built(words, arguments);
             let message = "trains on rollouts: the estimate of the training step excludes generation";

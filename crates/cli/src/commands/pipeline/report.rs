@@ -39,9 +39,7 @@ pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) ->
     stages(page, &mut document);
     steps(page, limit, &mut document);
     shares(page, &mut document);
-    document.next_step(
-        "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies",
-    );
+    document.next_step(page.next_step());
     document
 }
 
