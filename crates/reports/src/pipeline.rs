@@ -72,9 +72,7 @@ fn document(page: &PipelinePage, limit: usize, terminal: Terminal) -> Document {
     stages(page, &mut document);
     steps(page, limit, &mut document);
     shares(page, &mut document);
-    document.next_step(
-        "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies",
-    );
+    document.next_step(page.next_step());
     document
 }
 
