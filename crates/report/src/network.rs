@@ -4,3 +4,4 @@ pub mod failures;
 pub mod layers;
 pub mod placement;
 pub mod sites;
+pub mod waits;

@@ -4,7 +4,7 @@ use super::{Simulated, placement};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_calculator::memory::Fit;
-use railwright_report::network::layers;
+use railwright_report::network::{layers, waits};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::simulate::Simulation;
@@ -76,6 +76,8 @@ impl Answer for Simulated {
         document.table(changes(simulation));
         document.heading("communication by dimension");
         document.table(dimensions(simulation));
+        document.heading_with("waits of pipeline stages", "time without compute, by its cause");
+        document.table(waits::table(&simulation.waits));
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
