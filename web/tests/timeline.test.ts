@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { beside } from '../src/timeline/beside'
 import type { Palette } from '../src/timeline/colours'
 import { CRITICAL, type RawColumns, firstEndingAfter, firstStartingAt, model, spanAt } from '../src/timeline/data'
+import { passOf } from '../src/timeline/describe'
 import { shortened } from '../src/timeline/labels'
 import { layout, rowAt } from '../src/timeline/layout'
 import { Painter } from '../src/timeline/painter'
@@ -65,6 +66,20 @@ describe('the answer', () => {
         ],
       }).critical,
     ).toEqual([])
+  })
+})
+
+describe('a span', () => {
+  const one = model({
+    ...columns(1),
+    tracks: columns(1).tracks.map((track) =>
+      track.name === 'passes' ? track : { ...track, starts: [2, 20, 60], lengths: [3, 5, 5], micro_batch: [] },
+    ),
+  })
+  it('belongs to the pass around it, and to none in a bubble', () => {
+    expect(passOf(one, { track: 1, span: 0 })).toEqual({ track: 0, span: 0 })
+    expect(passOf(one, { track: 1, span: 1 })).toBeNull()
+    expect(passOf(one, { track: 1, span: 2 })).toEqual({ track: 0, span: 2 })
   })
 })
 
