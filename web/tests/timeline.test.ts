@@ -69,6 +69,31 @@ describe('the answer', () => {
   })
 })
 
+describe('shades', () => {
+  it('tell kernels of unknown kind apart, and leave idle time and other classes as they are', () => {
+    const raw = columns(1)
+    const one = model({
+      ...raw,
+      classes: ['forward', 'backward', 'other'],
+      names: ['fusion', 'gemm_kernel', 'unexplained'],
+      tracks: [
+        {
+          ...raw.tracks[0]!,
+          name: 'device',
+          starts: [0, 10, 40, 90],
+          lengths: [10, 30, 50, 5],
+          names: [0, 1, 2, 0],
+          colours: [2, 2, 2, 0],
+        },
+      ],
+    })
+    const [fusion, gemm, idle, forward] = one.tracks[0]!.colours
+    expect([idle, forward]).toEqual([2, 0])
+    expect(fusion).not.toBe(gemm)
+    expect([fusion, gemm].map((at) => one.classes[at!])).toEqual(['other', 'other'])
+  })
+})
+
 describe('a span', () => {
   const one = model({
     ...columns(1),
