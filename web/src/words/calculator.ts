@@ -242,6 +242,10 @@ export const communication = 'Communication'
 export const inBubble = 'in bubble'
 export const stage2 = 'Stage'
 export const layers2 = 'Layers'
+export const differencesAre = (mark: Part) => `; differences ${mark}`
+export const fromTo = (least: Part, most: Part) => `${least} to ${most}`
+export const showEachStage = 'Show each stage'
+export const foldEqualStages = 'Fold equal stages'
 export const alsoHolds = 'Also contains'
 export const forward = 'Forward'
 export const oneMicroBatch = 'One micro-batch'

@@ -72,6 +72,7 @@ export const waiting = (share: Part) => `${share} waiting`
 
 // compare.tsx
 export const against = 'Against'
+export const asTyped = 'as typed'
 export const otherTracesOrARun = 'path of traces or of a run file'
 export const compare = 'Compare'
 export const chooseAFile = 'Choose a file…'
