@@ -1,7 +1,8 @@
 //! Ranks that are late too rarely for a verdict.
 //!
 //! Responsible for: delays that cost little and lie in fewer intervals than there are steps: they may be chance, and need not recur. Keeps
-//! delays of every step, however short, and long ones, however rare.
+//! delays of every step, however short, and long ones, however rare. Ranks that compute no longer than their peers are removed as well
+//! ([`super::shifted`]).
 
 use super::measured::Measured;
 use super::mending::Delay;
@@ -21,7 +22,7 @@ impl Measured<'_> {
     pub(super) fn take_thin(&self, named: &mut Vec<Named>) -> Vec<String> {
         let mut reasons = Vec::new();
         let count = named.len();
-        named.retain(|one| match self.thin(one) {
+        named.retain(|one| match self.thin(one).or_else(|| self.shifted(one)) {
             Some(reason) => {
                 reasons.push(reason);
                 false

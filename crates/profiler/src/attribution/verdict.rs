@@ -49,6 +49,32 @@ pub enum Verdict {
     CannotTell,
 }
 
+/// Missing input of an inconclusive verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lacking {
+    /// All ranks and groups are known: more steps show whether a delay recurs.
+    #[default]
+    Steps,
+    /// Ranks were not recorded, or not in these steps.
+    Ranks,
+    /// Process groups are unknown, or collectives of a rank have no counterparts.
+    Groups,
+}
+
+impl Lacking {
+    /// Missing input of a job. `bounded` is true if ranks were not recorded in all steps.
+    pub(super) fn of(job: &Job, joined: &Joined, bounded: bool) -> Self {
+        let recorded = job.members.len() as u32;
+        if recorded < 2 || bounded || job.world_size_known && job.world_size > recorded {
+            Self::Ranks
+        } else if !joined.matching.unspecified.is_empty() || !unmatched(job, joined).is_empty() {
+            Self::Groups
+        } else {
+            Self::Steps
+        }
+    }
+}
+
 /// The kind of a straggler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
