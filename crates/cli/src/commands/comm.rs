@@ -207,7 +207,7 @@ fn groups(document: &mut Document, of: &InSteps) {
         return;
     }
     document.heading_with(
-        "By group and operation",
+        "groups and operations",
         format!(
             "{}, mean over ranks; concurrent operations count in each; bandwidth of the transfer alone",
             of.scope()
@@ -215,7 +215,7 @@ fn groups(document: &mut Document, of: &InSteps) {
     );
     let time = |sum: f64| time(sum / steps);
     // Slow links are the main use of this report, if they can be determined.
-    let of_link = Column::numbers("of link");
+    let of_link = Column::numbers("share of link");
     let is_reported = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
     let of_link = if is_reported { of_link } else { of_link.expendable(8) };
     let columns = vec![
@@ -231,8 +231,8 @@ fn groups(document: &mut Document, of: &InSteps) {
         Column::numbers("exposed").expendable(1),
         Column::numbers("bus bandwidth"),
         of_link,
-        Column::numbers("to hide").expendable(6),
-        Column::words("known by").expendable(7),
+        Column::numbers("bandwidth to hide").expendable(6),
+        Column::words("group source").expendable(7),
     ];
     let rows = groups.iter().map(|group| {
         let wait = time(group.wait);
@@ -281,7 +281,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
     } else {
         format!("{}; concurrent operations count once", report.in_steps.scope())
     };
-    document.heading_with("By rank", remark);
+    document.heading_with("ranks", remark);
     let columns = vec![
         Column::numbers("rank"),
         Column::numbers("window"),
@@ -291,9 +291,9 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         Column::numbers("collectives").expendable(3),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("last to enter").expendable(2),
+        Column::numbers("last entries").expendable(2),
         Column::numbers("unmatched").expendable(1),
-        Column::numbers("bounds only").expendable(4),
+        Column::numbers("bounds").expendable(4),
     ];
     let share = |part: i64, whole: i64| {
         if whole > 0 { Cell::percent(part as f64 / whole as f64) } else { Cell::default() }
@@ -331,11 +331,11 @@ fn clocks(document: &mut Document, report: &CommunicationReport) {
     } else {
         "measured, not corrected".to_owned()
     };
-    document.heading_with("Clock offsets", remark);
+    document.heading_with("clock offsets", remark);
     let columns = vec![
         Column::numbers("rank"),
         Column::numbers("offset"),
-        Column::numbers("against rank").expendable(1),
+        Column::numbers("reference rank").expendable(1),
         Column::numbers("drift, ppm").expendable(2),
         Column::numbers("residual"),
         Column::numbers("collectives"),
@@ -363,7 +363,7 @@ fn longest(collectives: &[CollectiveRow], count: usize) -> Vec<&CollectiveRow> {
 }
 
 fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
-    document.heading_with("Collectives", "whole recording, by the waits of all ranks together");
+    document.heading_with("collectives", "whole recording, by the waits of all ranks together");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),
@@ -373,7 +373,7 @@ fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
         Column::numbers("last rank"),
         Column::numbers("waits"),
         Column::numbers("transfer"),
-        Column::numbers("ends apart").expendable(2),
+        Column::numbers("end spread").expendable(2),
     ];
     let rows = rows.iter().map(|row| {
         vec![

@@ -255,7 +255,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         document.pairs(pairs);
     }
-    document.heading("Stuck collectives");
+    document.heading("stuck collectives");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),
@@ -293,7 +293,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         })
         .collect();
     if !calls.is_empty() {
-        document.heading("Last call of each rank");
+        document.heading("last call of each rank");
         let columns = vec![Column::words("group"), Column::numbers("rank"), Column::prose("call")];
         document.table(Table { columns, rows: calls });
     }
@@ -310,7 +310,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
         _ => Cell::new("no hang: XPUTimer flags no rank", Tone::Good),
     };
     document.paragraph(message);
-    document.heading("Metrics");
+    document.heading("metrics");
     let speed = |value: Option<f64>| value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v));
     let columns = vec![
         Column::numbers("rank"),

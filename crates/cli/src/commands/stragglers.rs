@@ -8,7 +8,8 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    CauseClass, Culprit, Evidence, Kind, Named, SlowGroup, StragglerReport, Verdict, joined_straggler_report,
+    CauseClass, Culprit, Evidence, Kind, Lacking, Named, SlowGroup, StragglerReport, Verdict,
+    joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -100,8 +101,7 @@ impl Answer for Stragglers {
         if report.unexplained > 0.0 {
             document.paragraph(Cell::new(
                 format!(
-                    "a further {} per step ({}) is due to delays of other ranks in turn, or of stages that are somewhat longer than \
-                     the others: no single rank, link or stage causes it",
+                    "further delays of other ranks or stages cost {} per step ({}): no single rank, link or stage causes them",
                     time(report.unexplained).text,
                     human::percent(report.unexplained / report.step_time.max(1.0))
                 ),
@@ -126,10 +126,14 @@ impl Answer for Stragglers {
             "`railwright profile` with the same traces lists causes and remedies"
         } else if report.verdict == Verdict::None {
             "`railwright comm` shows bandwidth and waits by process group"
-        } else if report.ranks_traced == report.world_size && report.bounds_only.is_none() {
-            "record more steps, or specify the layout if process groups are not recorded"
         } else {
-            "record all ranks in the same steps, or specify the layout if process groups are not recorded"
+            match report.lacking {
+                Lacking::Ranks => "record all ranks in the same steps",
+                Lacking::Groups => "specify the layout (`--layout`): process groups are unknown",
+                Lacking::Steps => {
+                    "record more steps, with `with_stack=True`: functions show the cause of delays"
+                }
+            }
         });
         document
     }
@@ -157,7 +161,7 @@ fn verdict(report: &StragglerReport) -> Cell {
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
         Kind::Group if first.work().is_some() => {
-            format!("{} delay each other in turn ({})", what(first), first.cause)
+            format!("{} wait for each other in turn ({})", what(first), first.cause)
         }
         Kind::Group => format!("the link of the group of {} is slow", what(first)),
         Kind::Stage => {
@@ -165,7 +169,8 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} takes longer to compute than the other stages{why}", what(first))
         }
     };
-    Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
+    let share = human::percent(first.cost_s * 1e9 / report.step_time.max(1.0));
+    Cell::new(format!("{what}: {cost} per step, {share}{several}"), Tone::Bad)
 }
 
 /// A short description of a straggler.
@@ -184,7 +189,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with("Causes of delay", "costs add up: each is the further saving after the rows above");
+    document.heading_with("causes of delay", "costs add up: each is the further saving after the rows above");
     let columns = vec![
         Column::words("item"),
         Column::words("cause"),
@@ -244,7 +249,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
             )
         }
     };
-    document.heading_with("By rank", about);
+    document.heading_with("ranks", about);
     if doubted {
         waits(document, report, shown);
         return;
@@ -262,7 +267,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     // Numbers for spreadsheets have no sign before them.
     let bounds = report.bounds_only.is_some();
     if bounds {
-        columns.push(Column::words("cost is").expendable(3));
+        columns.push(Column::words("certainty").expendable(3));
     }
     let rows = report.ranks.iter().take(shown).map(|culprit| {
         let tone = if culprit.is_straggler { Tone::Bad } else { Tone::Faint };
@@ -328,20 +333,24 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 }
 
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
-    document.heading_with(format!("Rank {}", culprit.rank), culprit.cause_name);
-    let columns = vec![Column::words("in delays"), Column::numbers("rank"), Column::numbers("its peers")];
+    document.heading_with(format!("rank {}", culprit.rank), culprit.cause_name);
+    let columns = vec![
+        Column::words("per step, in delays"),
+        Column::numbers("rank"),
+        Column::numbers("median of peers"),
+    ];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });
     document.table(Table { columns, rows: rows.collect() });
     let columns = vec![
         Column::numbers("step"),
-        Column::numbers("at"),
-        Column::numbers("took"),
-        Column::numbers("longer by"),
+        Column::numbers("start"),
+        Column::numbers("duration"),
+        Column::numbers("excess"),
         Column::numbers("waits caused"),
-        Column::words("before"),
-        Column::words("during").expendable(1),
+        Column::words("next operation"),
+        Column::words("host activity").expendable(1),
     ];
     let rows = culprit.moments.iter().map(|moment| {
         vec![
@@ -367,7 +376,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
         return;
     }
     document.heading_with(
-        "Slow links",
+        "slow links",
         "transfers of the same size are slower than in other groups; cost: of each link alone",
     );
     let columns = vec![
@@ -377,7 +386,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
         Column::words("operation"),
         Column::numbers("bytes"),
         Column::numbers("transfer"),
-        Column::numbers("others"),
+        Column::numbers("median of peers"),
         Column::numbers("cost per step"),
     ];
     let rows = report.slow_groups.iter().map(|group| {

@@ -99,6 +99,13 @@ impl Measured<'_> {
             cause = class;
             evidence.insert(0, stage.evidence(count));
             evidence.truncate(3);
+        } else if let Some(stage) =
+            self.mending.stages.iter().find(|stage| stage.is_of_hosts() && stage.members.contains(&member))
+        {
+            // The peers of the rank are those of its stage, whose hosts are as slow.
+            cause = CauseClass::SlowHost;
+            evidence.insert(0, stage.evidence(count));
+            evidence.truncate(3);
         }
         (cause, evidence)
     }

@@ -78,7 +78,7 @@ impl Measured<'_> {
         // A rank that is named by its stage has no such intervals.
         (left <= 0.0 && f64::from(count) < MOST * self.count.round()).then(|| {
             format!(
-                "rank {rank} costs {} of the step, but mostly in {count} intervals of {:.0} steps, too few to call it a straggler",
+                "the delays of rank {rank} cost {} of the step, mostly in {count} intervals of {:.0} steps: too few for a straggler",
                 human::percent(self.share(cost)),
                 self.count
             )

@@ -25,8 +25,7 @@ pub(super) fn unnamed(base: i64, without_all: i64) -> Option<String> {
     let left = 1.0 - without_all as f64 / (base as f64).max(1.0);
     (left > LEFT).then(|| {
         format!(
-            "ranks delay each other in turn: equal ranks would save {:.1}% of the step, but no single rank, link or stage causes \
-             it",
+            "ranks delay each other in turn: equal ranks would save {:.1}% of the step, and no single rank, link or stage does",
             left * 100.0
         )
     })

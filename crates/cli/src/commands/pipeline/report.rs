@@ -83,10 +83,10 @@ fn head(page: &PipelinePage, document: &mut Document) {
                         "none: passes of a kind take the same time or compensate for each other".to_owned()
                     } else {
                         format!(
-                            "{:.3}: unequal passes cost {} of the time ({} if passes of a kind were equal)",
+                            "{:.3}: the mean step would take {} with equal passes of each kind ({} less)",
                             slow.slowdown,
-                            human::percent(slow.wasted),
-                            time(slow.ideal)
+                            time(slow.ideal),
+                            human::percent(slow.wasted)
                         )
                     },
                     slow.slowdown,
@@ -200,10 +200,10 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
             Column::numbers("ranks").expendable(2),
             Column::words("pass"),
             Column::numbers("micro-batch"),
-            Column::numbers("at").expendable(3),
-            Column::numbers("took"),
-            Column::numbers("normally"),
-            Column::numbers("longer"),
+            Column::numbers("start").expendable(3),
+            Column::numbers("duration"),
+            Column::numbers("median"),
+            Column::numbers("excess"),
             Column::numbers("cost"),
         ],
         rows: Vec::new(),
@@ -248,7 +248,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
 
 /// A column that marks costs that are bounds, because numbers for spreadsheets have no prefix.
 fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
-    page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
+    page.bounds_only.is_some().then(|| Column::words("certainty").expendable(4))
 }
 
 /// Cost, with a sign if it is a bound.
@@ -279,18 +279,18 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         return;
     }
     document.heading_with(
-        "what if",
-        "if these passes took the mean of their kind, or no longer than their own median",
+        "savings",
+        "step time saved if these passes took the mean time of their kind, or at most their own median",
     );
     let mut columns = vec![
         Column::words("passes"),
         Column::numbers("count").expendable(2),
         Column::numbers("step saves"),
         Column::numbers("saved / total loss"),
-        Column::numbers("alone"),
+        Column::numbers("slowdown alone"),
     ];
     columns.extend(sort_of_cost(page));
-    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("most in step")]);
+    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("largest in step")]);
     let rows = page.asked.iter().map(|a| {
         let mut row = vec![a.passes.as_str().into(), Cell::whole(a.count as u64)];
         row.extend(saved(page, &a.ideal));
@@ -402,9 +402,9 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     let mut columns = vec![
         Column::numbers("step"),
         Column::numbers("step time"),
-        Column::numbers("over the median"),
+        Column::numbers("excess over median"),
         Column::numbers("stalls"),
-        Column::numbers("stalls cost"),
+        Column::numbers("cost of stalls"),
         Column::numbers("passes").expendable(3),
         Column::numbers("replayed").expendable(1),
         Column::numbers("replay error").expendable(2),
@@ -433,7 +433,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         "slowdown by passes",
         match &page.bounds_only {
             None => {
-                "saved: mean time saved per step if these passes were ideal; alone: slowdown if all other passes were ideal"
+                "saved: mean time per step if these passes were ideal; slowdown alone: if all other passes were ideal"
                     .to_owned()
             }
             Some(reason) => format!(
@@ -445,7 +445,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         Column::words("passes"),
         Column::numbers("saved"),
         Column::numbers("saved / total loss"),
-        Column::numbers("alone"),
+        Column::numbers("slowdown alone"),
     ];
     columns.extend(sort_of_cost(page));
     let row = |share: &Share| {
@@ -465,7 +465,8 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     if let Some(correlation) = what_if.micro_batch_correlation {
         document.paragraph(Cell::new(
             format!(
-                "forward and backward times of the same micro-batch: correlation {correlation:.2}, spread {} of a pass",
+                "micro-batches {} in work: forward and backward times have a correlation of {correlation:.2} and a spread of {} of a pass",
+                if correlation > 0.5 { "differ" } else { "do not differ" },
                 human::percent(what_if.micro_batch_spread)
             ),
             Tone::Faint,

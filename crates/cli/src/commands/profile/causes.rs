@@ -59,7 +59,7 @@ impl Shown {
             Column::numbers("share"),
             Column::words("cause"),
             Column::words("frame"),
-            Column::words("in").expendable(1),
+            Column::words("module, function or annotation").expendable(1),
         ];
         let room = (terminal.width.saturating_sub(40) / 2).clamp(20, 60);
         let name = |text: String| {

@@ -209,14 +209,14 @@ impl Shown {
     }
 
     fn spreads(&self, document: &mut Document) {
-        document.heading_with("over ranks", "step time");
+        document.heading_with("spread over ranks", "step time by part");
         let steps = self.report.steps.len().max(1) as f64;
         let columns = vec![
             Column::words("part"),
             Column::numbers("least"),
             Column::numbers("median"),
             Column::numbers("most"),
-            Column::words("most on ranks"),
+            Column::words("ranks with most"),
         ];
         let time_cell = |value: i64| Cell::number(time(value as f64 / steps), value as f64 / steps * 1e-9);
         let rows = self.report.spreads.iter().map(|spread| {
@@ -257,7 +257,10 @@ impl Shown {
                 walk.extend(node.children.iter().rev().map(|child| (depth + 1, child)));
             }
         }
-        document.heading_with("top down", "label, phase, operator family; entries under 0.5% are omitted");
+        document.heading_with(
+            "breakdown by label, phase and operator family",
+            "entries under 0.5% of the step are omitted",
+        );
         document.blocks.push(Block::Bars(bars));
     }
 
