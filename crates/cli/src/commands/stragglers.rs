@@ -8,8 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    CauseClass, Culprit, Evidence, Kind, Lacking, Named, SlowGroup, StragglerReport, Verdict,
-    joined_straggler_report,
+    CauseClass, Culprit, Evidence, Kind, Named, SlowGroup, StragglerReport, Verdict, joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -127,13 +126,7 @@ impl Answer for Stragglers {
         } else if report.verdict == Verdict::None {
             "`railwright comm` shows bandwidth and waits by process group"
         } else {
-            match report.lacking {
-                Lacking::Ranks => "record all ranks in the same steps",
-                Lacking::Groups => "specify the layout (`--layout`): process groups are unknown",
-                Lacking::Steps => {
-                    "record more steps, with `with_stack=True`: functions show the cause of delays"
-                }
-            }
+            report.lacking.action()
         });
         document
     }

@@ -61,6 +61,15 @@ pub enum Lacking {
 }
 
 impl Lacking {
+    /// Action that provides it.
+    pub const fn action(self) -> &'static str {
+        match self {
+            Self::Ranks => "record all ranks in the same steps",
+            Self::Groups => "specify the layout (`--layout`): process groups are unknown",
+            Self::Steps => "record more steps, with `with_stack=True`: functions show the cause of delays",
+        }
+    }
+
     /// Missing input of a job. `bounded` is true if ranks were not recorded in all steps.
     pub(super) fn of(job: &Job, joined: &Joined, bounded: bool) -> Self {
         let recorded = job.members.len() as u32;

@@ -114,20 +114,15 @@ impl Rule for Waiting {
 
 /// Action that may determine the cause, by the missing input; `ranks` by their waits.
 fn missing(report: &StragglerReport, ranks: &[&Culprit]) -> String {
-    match report.lacking {
-        Lacking::Ranks => "record all ranks in the same steps".to_owned(),
-        Lacking::Groups => "specify the layout (`--layout`): process groups are unknown".to_owned(),
-        Lacking::Steps => match ranks.first().filter(|rank| rank.waits_share > 0.5) {
-            Some(rank) => {
-                format!(
-                    "record more steps, with stacks: rank {} causes most of the waits, but not in a clear way",
-                    rank.rank
-                )
-            }
-            None => {
-                "record more steps; compare the pauses of the hosts in `railwright stragglers`".to_owned()
-            }
-        },
+    let most = ranks.first().filter(|rank| rank.waits_share > 0.5);
+    match (report.lacking, most) {
+        (Lacking::Steps, Some(rank)) => {
+            format!(
+                "record more steps, with stacks: rank {} causes most of the waits, but not in a clear way",
+                rank.rank
+            )
+        }
+        (lacking, _) => lacking.action().to_owned(),
     }
 }
 
