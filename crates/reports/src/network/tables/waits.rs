@@ -23,7 +23,7 @@ fn kind(stage: u32, wait: &Wait) -> &'static str {
 }
 
 /// Waits by stage.
-pub fn table(stages: &[StageWaits]) -> Table {
+pub(crate) fn table(stages: &[StageWaits]) -> Table {
     let sum = |stage: &StageWaits, name: &str| -> Seconds {
         let of = stage.waits.iter().filter(|wait| kind(stage.stage, wait) == name);
         of.map(|wait| wait.time).sum()
