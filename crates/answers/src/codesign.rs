@@ -200,7 +200,7 @@ fn too_expensive(
     let prices = above.iter().map(|point| point.price(scale_up_prices));
     let least = prices.min_by(|a, b| a.get().total_cmp(&b.get()))?;
     Some(format!(
-        "{} networks above {} are left out, the cheapest at {}",
+        "{} networks above {} are excluded; the cheapest of them costs {}",
         human::whole(above.len() as u64),
         human::dollars(budget),
         human::dollars(least)
@@ -249,7 +249,7 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         let usual = usual_speeds(machine);
         if !usual.left_out.is_empty() {
             limits.push(format!(
-                "no NICs of {} (a device uses at most {:.0} Gbit/s)",
+                "no NICs of {}, because a device uses at most {:.0} Gbit/s",
                 usual.left_out.iter().map(|speed| gigabits(*speed)).collect::<Vec<_>>().join(", "),
                 machine.device_limit().get() * 8.0 / 1e9
             ));
@@ -265,7 +265,7 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         if !usual.left_out.is_empty() {
             let sizes = usual.left_out.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             let devices = human::whole(machine.devices);
-            limits.push(format!("no domains of {sizes} ({devices} devices are not a multiple)"));
+            limits.push(format!("no domains of {sizes}, because {devices} devices are not a multiple"));
         }
         usual.values
     } else {

@@ -47,6 +47,9 @@ pub fn with(
     });
     // A division of the layers that the file leaves to the framework.
     lost.push("plan.uneven_stages".to_owned());
+    if !own.model.is_mixture_of_experts() {
+        lost.push("plan.expert_tensor_parallel".to_owned());
+    }
     let back: RefCell<Option<Plan>> = RefCell::new(None);
     // The generation is inferred from the present flags; an edit of flags does not update the software.
     let own_software = own.plan.software.as_str();
@@ -60,15 +63,12 @@ pub fn with(
         if resolved.run.model.parameters().total != own.model.parameters().total
             || resolved.run.cluster.devices != own.cluster.devices
         {
-            return Err("the edited file is read back with another model or number of GPUs".to_owned());
+            return Err("the edited file would have another model or number of GPUs".to_owned());
         }
         let others: Vec<String> =
             differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();
         if !others.is_empty() {
-            return Err(format!(
-                "the edited file is read back with another {}",
-                human::shorten(&others.join(", "))
-            ));
+            return Err(format!("the edited file would have another {}", human::shorten(&others.join(", "))));
         }
         back.replace(Some(resolved.run.plan));
         Ok(())

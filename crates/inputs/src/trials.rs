@@ -44,10 +44,10 @@ pub fn read(
         let steps = steps::of_log(log, Some(&run), printer)?;
         let differing = claims::against(&steps.log, &run, log);
         if !differing.is_empty() {
-            let what = file.map_or("another run", |_| "another layout than the file it is mapped to");
+            let what = file.map_or("another run", |_| "another layout than the file to which it is mapped");
             return Err(Problem::new(format!("this log belongs to {what}: {}", differing.join(", ")))
                 .in_file(log)
-                .hint("map each log to the file that it ran: `--measured variants/train-1.sh=LOG`")
+                .hint("map each log to the file of its run: `--measured variants/train-1.sh=LOG`")
                 .into());
         }
         let times = steps.seconds;
@@ -87,7 +87,7 @@ fn belongs(run: &Run, own: &Run, log: &str) -> Result<(), Problem> {
             ("parameters", run.model.parameters().total),
             ("GPUs", run.cluster.devices),
             ("sequences per step", run.plan.global_batch),
-            ("tokens a sequence", run.plan.sequence_length),
+            ("tokens per sequence", run.plan.sequence_length),
         ]
     };
     let other = figures(run).into_iter().zip(figures(own)).find(|((_, a), (_, b))| a != b);

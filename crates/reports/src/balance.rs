@@ -54,14 +54,14 @@ impl Balance {
         let answer = &self.solved.answer;
         let Some(best) = &answer.best else {
             let hint = if self.with_recompute {
-                "shard or split more, or use smaller micro-batches"
+                "use more sharding, larger parallel sizes or smaller micro-batches"
             } else {
                 "pass --with-recompute to choose recompute as well"
             };
             document.spans(vec![
                 Cell::new(format!("no layer assignment {}", self.solved.fit().none()), Tone::Bad),
                 format!(
-                    ": currently, the fullest stage uses {} of {} (limit for {} fit probability: {}); {hint}",
+                    ": the fullest stage currently uses {} of {} (limit for a fit probability of {}: {}); {hint}",
                     human::bytes(answer.before.memory),
                     human::bytes(answer.device_memory),
                     human::percent(answer.probability),
@@ -74,11 +74,11 @@ impl Balance {
         let gain = answer.gain.unwrap_or(0.0);
         let optimal = match answer.gap {
             Some(gap) if gap < 5e-6 => "no other assignment is faster".to_owned(),
-            Some(gap) => format!("the optimum is not proven: up to {} may remain", human::percent(gap)),
-            None => "not proven optimal".to_owned(),
+            Some(gap) => format!("within {} of the optimum", human::percent(gap)),
+            None => "the distance to the optimum is unknown".to_owned(),
         };
         let (head, rest) = if gain.abs() < SAME && answer.before.fits {
-            ("already balanced".to_owned(), format!(": {optimal}"))
+            ("already balanced".to_owned(), format!("; {optimal}"))
         } else {
             let before = human::seconds(answer.before.step_time);
             let compared = match human::percent(gain.abs()) {
@@ -95,9 +95,9 @@ impl Balance {
     fn divisions(&self, document: &mut Document) {
         let answer = &self.solved.answer;
         document.heading_with(
-            "divisions",
+            "layer assignments",
             format!(
-                "limit for {} fit probability: {}; {} evaluated",
+                "{2} evaluated; memory limit for a fit probability of {0}: {1}",
                 human::percent(answer.probability),
                 human::bytes(answer.limit),
                 human::whole(answer.priced)
@@ -117,7 +117,7 @@ impl Balance {
         let rows = [Some(("before", &answer.before)), answer.best.as_ref().map(|best| ("best", best))];
         document.table(Table {
             columns: vec![
-                Column::words("division"),
+                Column::words("assignment"),
                 Column::prose("layers"),
                 Column::numbers("step"),
                 Column::numbers("mean idle").expendable(1),
@@ -130,12 +130,19 @@ impl Balance {
     }
 
     fn stages(&self, document: &mut Document) {
-        let title = if self.solved.answer.best.is_some() { "stages, before and best" } else { "stages" };
+        let title = if self.solved.answer.best.is_some() {
+            "stages before and with the best assignment"
+        } else {
+            "stages"
+        };
         self.table(document, title, &self.solved.answer.before, self.solved.answer.best.as_ref());
     }
 
     fn table(&self, document: &mut Document, title: &str, before: &Division, best: Option<&Division>) {
-        document.heading_with(title, "time of one micro-batch, share of idle time, memory in GiB");
+        document.heading_with(
+            title,
+            "time of one micro-batch; idle: share of the pipeline's time; memory in GiB",
+        );
         let also = |row: &StageRow| match (row.embedding, row.head) {
             (true, true) => "embedding, head",
             (true, false) => "embedding",
@@ -159,7 +166,7 @@ impl Balance {
             }
             cells
         });
-        let mut columns = vec![Column::numbers("stage"), Column::words("also").expendable(4)];
+        let mut columns = vec![Column::numbers("stage"), Column::words("remark").expendable(4)];
         let [layers, time, idle] = ["layers", "time", "idle"].map(Column::numbers);
         columns.extend([layers, time, idle.expendable(3)]);
         if best.is_some() {
@@ -172,7 +179,7 @@ impl Balance {
             columns.push(Column::numbers("best: memory"));
         }
         if best.is_some() && self.with_recompute {
-            columns.push(Column::prose("recomputes"));
+            columns.push(Column::prose("recomputed"));
         }
         document.table(Table { columns, rows: rows.collect() });
     }

@@ -139,7 +139,9 @@ fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: 
     };
     let of = format!(
         "{} ({})",
-        largest.operation.map_or("communication", |operation| operation.name()),
+        largest
+            .operation
+            .map_or_else(|| "communication".to_owned(), |operation| operation.name().replace('_', "-")),
         largest.label
     );
     // The entry of an unrecorded rank separates wait from transfer.
@@ -175,15 +177,15 @@ fn groups(document: &mut Document, of: &InSteps) {
         return;
     }
     document.heading_with(
-        "By group and operation",
+        "by group and operation",
         format!(
-            "{}, mean over ranks; concurrent operations count in each; bandwidth of the transfer alone",
+            "{}, mean over ranks; each of several concurrent operations counts in full; bandwidth: of the transfer without the wait",
             of.scope()
         ),
     );
     let time = |sum: f64| time(sum / steps);
     // Slow links are the main use of this report, if they can be determined.
-    let of_link = Column::numbers("of link");
+    let of_link = Column::numbers("share of link");
     let is_reported = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
     let of_link = if is_reported { of_link } else { of_link.expendable(8) };
     let columns = vec![
@@ -199,8 +201,8 @@ fn groups(document: &mut Document, of: &InSteps) {
         Column::numbers("exposed").expendable(1),
         Column::numbers("bus bandwidth"),
         of_link,
-        Column::numbers("to hide").expendable(6),
-        Column::words("known by").expendable(7),
+        Column::numbers("bandwidth to hide").expendable(6),
+        Column::words("group source").expendable(7),
     ];
     let rows = groups.iter().map(|group| {
         let wait = time(group.wait);
@@ -208,7 +210,10 @@ fn groups(document: &mut Document, of: &InSteps) {
         let of_link = group.bus_bandwidth.zip(group.link.as_ref());
         vec![
             Cell::new(group.label.as_str(), Tone::Strong),
-            group.operation.map_or("unknown", |operation| operation.name()).into(),
+            group
+                .operation
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             group.ranks.as_str().into(),
             Cell::whole(u64::from(group.groups)),
             Cell::number(human::count(f64::from(group.count) / steps), f64::from(group.count) / steps),
@@ -249,7 +254,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
     } else {
         format!("{}; concurrent operations count once", report.in_steps.scope())
     };
-    document.heading_with("By rank", remark);
+    document.heading_with("by rank", remark);
     let columns = vec![
         Column::numbers("rank"),
         Column::numbers("window"),
@@ -259,9 +264,9 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         Column::numbers("collectives").expendable(3),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("last to enter").expendable(2),
+        Column::numbers("last entries").expendable(2),
         Column::numbers("unmatched").expendable(1),
-        Column::numbers("bounds only").expendable(4),
+        Column::numbers("wait bounds").expendable(4),
     ];
     let share = |part: i64, whole: i64| {
         if whole > 0 { Cell::percent(part as f64 / whole as f64) } else { Cell::default() }
@@ -299,11 +304,11 @@ fn clocks(document: &mut Document, report: &CommunicationReport) {
     } else {
         "measured, not corrected".to_owned()
     };
-    document.heading_with("Clock offsets", remark);
+    document.heading_with("clock offsets", remark);
     let columns = vec![
         Column::numbers("rank"),
         Column::numbers("offset"),
-        Column::numbers("against rank").expendable(1),
+        Column::numbers("reference rank").expendable(1),
         Column::numbers("drift, ppm").expendable(2),
         Column::numbers("residual"),
         Column::numbers("collectives"),
@@ -331,23 +336,25 @@ fn longest(collectives: &[CollectiveRow], count: usize) -> Vec<&CollectiveRow> {
 }
 
 fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
-    document.heading_with("Collectives", "whole recording, by the waits of all ranks together");
+    document.heading_with("collectives", "of the whole recording, by total wait of all ranks");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),
         Column::words("operation"),
         Column::numbers("bytes"),
         Column::numbers("ranks").expendable(1),
-        Column::numbers("last rank"),
+        Column::numbers("last to enter"),
         Column::numbers("waits"),
         Column::numbers("transfer"),
-        Column::numbers("ends apart").expendable(2),
+        Column::numbers("end spread").expendable(2),
     ];
     let rows = rows.iter().map(|row| {
         vec![
             row.label.as_str().into(),
             Cell::whole(u64::from(row.index)),
-            row.operation.map_or("unknown", |operation| operation.name()).into(),
+            row.operation
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             amount(row.bytes),
             Cell::whole(row.parts.len() as u64),
             row.last_rank.map_or_else(Cell::default, |rank| Cell::whole(u64::from(rank))),

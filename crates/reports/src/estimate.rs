@@ -8,7 +8,7 @@ pub mod why;
 
 use crate::stage_memory::verdict;
 use railwright_answers::OpenFeature;
-use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
+use railwright_calculator::estimate::{ClusterIdentity, CommunicationRow, Estimate, Part};
 use railwright_calculator::memory::{Fit, chance};
 use railwright_calculator::model_flop::Convention;
 use railwright_launch::{Comparison, Measured};
@@ -138,9 +138,9 @@ fn document(estimated: &Estimated) -> Document {
     foundation::provenance(&mut document, estimate);
     let (search, worst) = (&estimated.search, estimate.memory.worst);
     document.next_step(if estimate.memory.fit == Fit::Fits {
-        format!("{search} finds faster layouts; `railwright sensitivity` ranks parameters by effect")
+        format!("{search} finds faster layouts; `railwright sensitivity` ranks parameters by their effect on step time")
     } else {
-        format!("`railwright memory` breaks down stage {worst}; {search} looks for layouts that fit")
+        format!("`railwright memory` breaks down stage {worst}; {search} finds layouts that fit")
     });
     document
 }
@@ -155,12 +155,20 @@ fn result(estimate: &Estimate) -> String {
     format!("{} per step, {fit}{largest}", human::seconds(estimate.step_time))
 }
 
+/// Devices by kind: `64 x H100 SXM5 + 32 x A100 SXM4`.
+fn devices(cluster: &ClusterIdentity) -> String {
+    let of_pools: u64 = cluster.pools.iter().map(|pool| pool.devices).sum();
+    let main = (cluster.devices.saturating_sub(of_pools), &cluster.accelerator_name);
+    let kinds = std::iter::once(main).chain(cluster.pools.iter().map(|p| (p.devices, &p.accelerator_name)));
+    kinds.map(|(n, name)| format!("{} x {name}", human::whole(n))).collect::<Vec<_>>().join(" + ")
+}
+
 fn title(document: &mut Document, estimated: &Estimated) {
     let Estimate { model, cluster, software, plan_summary, .. } = &estimated.estimate;
     document.spans(vec![
         Cell::new(model.name.as_str(), Tone::Strong),
         format!(" ({} parameters) on ", human::count(model.parameters.total as f64)).into(),
-        Cell::new(format!("{} x {}", human::whole(cluster.devices), cluster.accelerator_name), Tone::Strong),
+        Cell::new(devices(cluster), Tone::Strong),
         format!(" ({}), software ", cluster.name).into(),
         Cell::new(software.id.as_str(), Tone::Strong),
         (if estimated.software_is_inferred { " (inferred)" } else { " (specified)" }).into(),
@@ -205,7 +213,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     let room = if memory.margin.get() < 0.0 && memory.least <= memory.device_memory {
         format!("{} once the allocator releases unused memory", human::bytes(memory.least))
     } else if memory.margin.get() < 0.0 {
-        format!("{} too much", human::bytes(memory.margin * -1.0))
+        format!("{} over", human::bytes(memory.margin * -1.0))
     } else {
         format!("{} free", human::bytes(memory.margin))
     };
@@ -231,7 +239,10 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
     if features.is_empty() {
         return;
     }
-    document.heading_with("assumptions", "software features and step time with the alternative");
+    document.heading_with(
+        "assumptions",
+        "assumed software features, and the change of step time with the alternative",
+    );
     let columns = vec![
         Column::words("feature"),
         Column::numbers("step time"),
@@ -281,7 +292,7 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
                 vec![
                     human::percent(hardware).into(),
                     format!(
-                        "  of the same peak: {}/GPU executed, including {}",
+                        "  of the same peak: {}/GPU executed, with {}",
                         human::flop_rate(efficiency.hardware_flop_rate),
                         if estimate.plan.recompute == Recompute::None {
                             "the recompute of attention's backward pass"
@@ -304,7 +315,7 @@ fn time(document: &mut Document, estimate: &Estimate) {
     let critical = estimate.stages.iter().find(|stage| stage.critical).map_or(0, |stage| stage.stage);
     let remark = match estimate.stages.len() {
         0 | 1 => String::new(),
-        n => format!("critical stage: {critical} of 0-{}", n - 1),
+        n => format!("on the critical stage, {critical} of 0-{}", n - 1),
     };
     document.heading_with("step breakdown", remark);
     let mut bars = Vec::new();
@@ -348,17 +359,22 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     rows.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
     rows.truncate(MOST_COLLECTIVES);
     let who = if estimate.stages.len() > 1 { "one rank of the critical stage" } else { "one rank" };
-    let remark = format!("{who}; bytes per call; time per step; bus bandwidth as in nccl-tests");
+    let over = if rows.iter().any(|row| row.domains > 1) {
+        "; `2 over 2`: 2 ranks over 2 scale-up domains"
+    } else {
+        ""
+    };
+    let remark = format!("{who}, per step; busbw as in nccl-tests{over}");
     document.heading_with("communication", remark);
     let columns = vec![
         Column::words("kind"),
         Column::words("operation"),
         Column::numbers("ranks").expendable(2),
-        Column::numbers("bytes").expendable(1),
+        Column::numbers("bytes per call").expendable(4),
         Column::numbers("calls").expendable(5),
         Column::numbers("time"),
         Column::numbers("exposed"),
-        Column::numbers("bus").expendable(4),
+        Column::numbers("busbw").expendable(1),
     ];
     let rows = rows.into_iter().map(|row| {
         vec![

@@ -54,7 +54,7 @@ impl Answer for Answered {
         document.spans(vec![Cell::new(title, Tone::Strong)]);
         document.chosen(&self.chosen);
         self.summary(&mut document);
-        document.heading("calendar time");
+        document.heading("shares of calendar time");
         document.table(self.split());
         if !self.answer.rates.is_empty() {
             document.heading("failures");
@@ -108,7 +108,7 @@ impl Answered {
             String::new()
         };
         let slow = if answer.slowdown > 1.0 {
-            format!("{:.3} by slow hosts, stalls and slow parts", answer.slowdown)
+            format!("{:.3} due to slow hosts, stalls and slow parts", answer.slowdown)
         } else {
             String::new()
         };
@@ -137,7 +137,7 @@ impl Answered {
             ("waiting for a spare host", split.spares),
         ];
         Table {
-            columns: vec![Column::words("time"), Column::numbers("share"), Column::numbers("per day")],
+            columns: vec![Column::words("time"), Column::numbers("share"), Column::numbers("time per day")],
             // Without a number of spares, there is no wait for one.
             rows: rows
                 .into_iter()
@@ -166,7 +166,7 @@ impl Answered {
                 Column::numbers("count"),
                 Column::numbers("MTBF of one, h"),
                 Column::numbers("failures per day of operation"),
-                Column::numbers("replaces host").expendable(1),
+                Column::numbers("host replaced").expendable(1),
                 Column::words("rate").expendable(2),
             ],
             rows: self.answer.rates.iter().map(row).collect(),

@@ -114,7 +114,7 @@ impl Answer for Gpu {
             ("notes", a.notes.as_str().into()),
         ]);
         document.heading_with(
-            "matrix multiplications",
+            "GEMM rates",
             "dense peak by number format (bandwidths above are decimal, one direction)",
         );
         let mut rows: Vec<Vec<Cell>> =

@@ -181,7 +181,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         Some(false) => {
             document.spans(vec![
-                Cell::new("nothing hangs", Tone::Good),
+                Cell::new("no hang", Tone::Good),
                 format!(", {from}: every collective that was entered has ended").into(),
             ]);
         }
@@ -199,10 +199,10 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         if let Some(stuck) = hang.stuck.get(root.stuck) {
             let place = format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name);
-            pairs.push(("missed at", place.into()));
+            pairs.push(("missed collective", place.into()));
         }
         if let (Some(operation), Some(group)) = (&root.last_operation, &root.last_group) {
-            pairs.push(("entered last", format!("{operation} of {group}").into()));
+            pairs.push(("last collective", format!("{operation} of {group}").into()));
         }
         for (at, frame) in root.last_frames.iter().take(FRAMES).enumerate() {
             let called = if at == 0 { "called from" } else { "" };
@@ -210,14 +210,14 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         document.pairs(pairs);
     }
-    document.heading("Stuck collectives");
+    document.heading("stuck collectives");
     let columns = vec![
         Column::words("group"),
         Column::numbers("number"),
         Column::words("operation"),
         Column::words("state"),
-        Column::words("waiting"),
-        Column::words("missing"),
+        Column::words("waiting ranks"),
+        Column::words("missing ranks"),
         Column::words("no dump").expendable(1),
     ];
     let rows = hang.stuck.iter().map(|stuck| {
@@ -225,7 +225,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
             State::NotEntered => "not all entered",
             State::Mismatched => "different calls",
             State::PartlyFinished => "not all completed",
-            State::NoneFinished => "none left",
+            State::NoneFinished => "none completed",
         };
         vec![
             stuck.group.name.as_str().into(),
@@ -248,7 +248,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         })
         .collect();
     if !calls.is_empty() {
-        document.heading("Last call of each rank");
+        document.heading("last call of each rank");
         let columns = vec![Column::words("group"), Column::numbers("rank"), Column::prose("call")];
         document.table(Table { columns, rows: calls });
     }
@@ -265,7 +265,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
         _ => Cell::new("no hang: XPUTimer flags no rank", Tone::Good),
     };
     document.paragraph(message);
-    document.heading("Metrics");
+    document.heading("metrics");
     let speed = |value: Option<f64>| value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v));
     let columns = vec![
         Column::numbers("rank"),

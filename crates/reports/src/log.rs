@@ -69,7 +69,7 @@ impl Answer for Read {
         let pauses = if log.slow_share < 5e-4 {
             "no slow steps".to_owned()
         } else {
-            format!("slow steps add {} of the time", human::percent(log.slow_share))
+            format!("slow steps add {} to the time", human::percent(log.slow_share))
         };
         document.verdict(format!("{} per step; {pauses}", human::seconds(Seconds::new(log.step_time))));
         let starts = if log.starts == 1 { String::new() } else { format!(", {} starts", log.starts) };
@@ -101,7 +101,7 @@ impl Answer for Read {
         }
         if let Some(drift) = log.drift {
             let level = if drift.abs() > 0.02 { Tone::Doubtful } else { Tone::Plain };
-            pairs.push(("drift", Cell::new(format!("{} within the last plateau", signed(drift)), level)));
+            pairs.push(("drift", Cell::new(format!("{} within the last level", signed(drift)), level)));
         }
         let share = format!(
             "{} of the time, {}",
@@ -152,11 +152,11 @@ fn signed(share: f64) -> String {
 }
 
 fn segments(log: &Judged, document: &mut Document) {
-    document.heading_with("plateaus", "ranges of equal step time");
+    document.heading_with("levels", "periods of constant step time");
     let columns = vec![
-        Column::numbers("from"),
-        Column::numbers("to"),
-        Column::numbers("step"),
+        Column::numbers("first iteration"),
+        Column::numbers("last iteration"),
+        Column::numbers("step time"),
         Column::numbers("batch"),
         Column::numbers("TFLOP/s"),
         Column::numbers("MFU"),
@@ -187,8 +187,8 @@ fn slow(log: &Judged, document: &mut Document) {
     let columns = vec![
         Column::numbers("iteration"),
         Column::numbers("line"),
-        Column::numbers("step"),
-        Column::numbers("lost"),
+        Column::numbers("step time"),
+        Column::numbers("lost time"),
     ];
     let rows = log.slow.iter().take(SHOWN).map(|step| {
         vec![
@@ -208,10 +208,10 @@ fn restarts(log: &Judged, document: &mut Document) {
     document.heading("restarts");
     let columns = vec![
         Column::numbers("line"),
-        Column::numbers("stopped at"),
-        Column::numbers("began at"),
-        Column::numbers("done twice"),
-        Column::numbers("lost"),
+        Column::numbers("iteration before"),
+        Column::numbers("iteration after"),
+        Column::numbers("repeated iterations"),
+        Column::numbers("lost time"),
     ];
     let rows = log.restarts.iter().map(|restart| {
         vec![
@@ -234,7 +234,7 @@ fn timers(log: &Judged, document: &mut Document) {
         Column::words("timer"),
         Column::numbers("slowest rank"),
         Column::numbers("fastest rank"),
-        Column::numbers("of the step"),
+        Column::numbers("share of step"),
     ];
     let rows = log.timers.iter().take(SHOWN).map(|(name, high, low)| {
         vec![
@@ -251,7 +251,7 @@ fn stragglers(lines: &[Straggler], document: &mut Document) {
     if lines.is_empty() {
         return;
     }
-    document.heading_with("Straggler detector", "last lines");
+    document.heading_with("straggler detector", "last report in the log");
     let columns = vec![
         Column::words("measure"),
         Column::numbers("lowest"),

@@ -68,23 +68,24 @@ impl Answer for Memory {
         document.chosen(&self.answer.chosen);
         document.heading_with(
             "memory",
-            "of one rank at the peak of its stage, in GiB; activations with the working set",
+            "one rank of each stage at its peak, GiB; activations include the working set",
         );
         let rows = report.stages.iter().map(|stage| Row {
             stage: stage.stage,
             kinds: kinds(&stage.items),
             device: stage.device,
+            available: stage.available,
             moment: stage.moment,
         });
-        document.table(stage_memory::table(report.device_memory, rows));
+        document.table(stage_memory::table(rows));
         if let Some(stage) = report.stages.get(self.answer.stage) {
             self.contents(&mut document, stage);
         }
         self.over_time(&mut document, terminal);
         document.next_step(if report.fit == Fit::Fits {
-            "`railwright search` finds faster layouts that fit"
+            "`railwright search` finds faster layouts that fit in memory"
         } else {
-            "`railwright recompute` looks for the cheapest recompute policy that fits; `railwright search` looks for other layouts"
+            "`railwright recompute` finds the cheapest recompute policy that fits; `railwright search` finds other layouts"
         });
         document
     }
@@ -100,7 +101,7 @@ impl Memory {
         document.heading_with(
             format!("stage {} at its peak", self.answer.stage),
             format!(
-                "allocated {}, reserved {}, device {}; micro-batches in flight per chunk: {}",
+                "allocated {}, reserved {}, in use on the device {}; micro-batches in flight per chunk: {}",
                 human::bytes(stage.allocated),
                 human::bytes(stage.reserved),
                 human::bytes(stage.device),
@@ -129,8 +130,8 @@ impl Memory {
             )
         });
         document.heading_with(
-            format!("stage {} over one step", self.answer.stage),
-            format!("step of {}{when}", human::seconds(self.answer.over_time.end)),
+            format!("stage {} over a step", self.answer.stage),
+            format!("step time {}{when}", human::seconds(self.answer.over_time.end)),
         );
         let width = terminal.prose().saturating_sub(16).max(20);
         let values =

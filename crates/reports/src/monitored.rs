@@ -62,7 +62,7 @@ impl Monitored {
             Some(seen) => {
                 reasons.extend(seen.warnings.iter().map(|warning| warning.message.clone()));
                 if seen.late.is_empty() {
-                    reasons.push("no collective was recorded on all of its ranks".to_owned());
+                    reasons.push("no collective has records of all its ranks".to_owned());
                 }
             }
             None => reasons.push(
@@ -239,14 +239,14 @@ impl Answer for Stragglers {
             late(&mut document, seen);
         }
         for reason in self.0.verdict().1 {
-            document.paragraph(Cell::new(format!("because {reason}"), Tone::Plain));
+            document.paragraph(Cell::new(format!("reason: {reason}"), Tone::Plain));
         }
         if let Some(metrics) = &self.0.metrics {
             let slow: Vec<u32> = metrics.ranks.iter().filter(|r| r.slow_chip()).map(|r| r.rank).collect();
             let verdict = if slow.is_empty() {
                 Cell::new("no rank has GEMMs more than 10% slower than the median", Tone::Plain)
             } else {
-                Cell::new(format!("GEMMs of ranks {} are slow: slow chip", human::ranges(&slow)), Tone::Bad)
+                Cell::new(format!("slow chip: GEMMs of ranks {} are slow", human::ranges(&slow)), Tone::Bad)
             };
             document.spans(vec![verdict, ", from metrics of XPUTimer".into()]);
             speeds(&mut document, metrics);
@@ -256,9 +256,11 @@ impl Answer for Stragglers {
 }
 
 fn communicators(document: &mut Document, seen: &Inspected) {
-    let remark =
-        format!("waits are the excess over the shortest rank; most time first{}", shown(seen.rows.len()));
-    document.heading_with("By communicator, operation and size", remark);
+    let remark = format!(
+        "longest total time first{}; wait: excess over the rank with the shortest time",
+        shown(seen.rows.len())
+    );
+    document.heading_with("by communicator, operation and size", remark);
     let columns = vec![
         Column::words("communicator"),
         Column::numbers("ranks"),
@@ -269,7 +271,7 @@ fn communicators(document: &mut Document, seen: &Inspected) {
         Column::numbers("wait"),
         Column::numbers("transfer"),
         Column::numbers("bus bandwidth"),
-        Column::numbers("of peers").expendable(1),
+        Column::numbers("vs. peers").expendable(1),
     ];
     let rows = seen.rows.iter().take(SHOWN).map(|row| {
         let of_peers = row.of_peers.map_or_else(Cell::default, |peers| {
@@ -299,16 +301,16 @@ fn late(document: &mut Document, seen: &Inspected) {
     if seen.late.is_empty() {
         return;
     }
-    let remark = format!("inferred as the rank with the shortest collective{}", shown(seen.late.len()));
-    document.heading_with("Last rank to enter", remark);
+    let remark = format!("the rank with the shortest time in a collective{}", shown(seen.late.len()));
+    document.heading_with("last rank to enter", remark);
     let columns = vec![
         Column::words("communicator"),
         Column::numbers("rank"),
-        Column::words("host").expendable(1),
-        Column::numbers("last in"),
-        Column::numbers("of"),
-        Column::numbers("others waited"),
-        Column::numbers("of the time"),
+        Column::words("host").expendable(2),
+        Column::numbers("times last"),
+        Column::numbers("collectives"),
+        Column::numbers("waits caused"),
+        Column::numbers("share of time"),
         Column::words("verdict"),
     ];
     let rows = seen.late.iter().take(SHOWN).map(|late| {
@@ -329,7 +331,7 @@ fn late(document: &mut Document, seen: &Inspected) {
 
 fn speeds(document: &mut Document, metrics: &Metrics) {
     document
-        .heading_with("Speeds", "speed relative to the median rank, from XPUTimer, by operation and size");
+        .heading_with("speeds", "relative to the median rank for the same operation and size, from XPUTimer");
     let speed = |value: Option<f64>, slow: bool| {
         let tone = if slow { Tone::Bad } else { Tone::Plain };
         value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v).toned(tone))
@@ -344,7 +346,7 @@ fn speeds(document: &mut Document, metrics: &Metrics) {
         let verdict = match (rank.hangs, rank.slow_chip(), rank.slow_link()) {
             (true, ..) => "hangs",
             (_, true, _) => "slow chip",
-            (.., true) => "slow link or more waiting",
+            (.., true) => "slow link or longer waits",
             _ => "",
         };
         vec![

@@ -72,9 +72,7 @@ fn document(page: &PipelinePage, limit: usize, terminal: Terminal) -> Document {
     stages(page, &mut document);
     steps(page, limit, &mut document);
     shares(page, &mut document);
-    document.next_step(
-        "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies",
-    );
+    document.next_step(page.next_step());
     document
 }
 
@@ -103,7 +101,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
         (
             "ideal bubble",
             page.ideal_bubble.map_or_else(Cell::default, |share| {
-                Cell::number(format!("{} of a step with balanced stages", human::percent(share)), share)
+                Cell::number(format!("{} of the step, with balanced stages", human::percent(share)), share)
             }),
         ),
         (
@@ -113,13 +111,13 @@ fn head(page: &PipelinePage, document: &mut Document) {
             } else {
                 Cell::number(
                     if slow.slowdown < 1.0005 {
-                        "none: passes of a kind take the same time or compensate for each other".to_owned()
+                        "none: passes of a kind take equal time, or their differences cancel out".to_owned()
                     } else {
                         format!(
-                            "{:.3}: unequal passes cost {} of the time ({} if passes of a kind were equal)",
+                            "{:.3}: the mean step would take {} with equal passes of each kind ({} less)",
                             slow.slowdown,
-                            human::percent(slow.wasted),
-                            time(slow.ideal)
+                            time(slow.ideal),
+                            human::percent(slow.wasted)
                         )
                     },
                     slow.slowdown,
@@ -140,7 +138,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
             match (page.gaps.hop, page.gaps.turn) {
                 (0, 0) => Cell::default(),
                 (hop, turn) => {
-                    format!("{} from stage to stage, {} from pass to pass", time(hop), time(turn)).into()
+                    format!("{} between stages, {} between passes of a stage", time(hop), time(turn)).into()
                 }
             },
         ),
@@ -199,12 +197,12 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         rows.iter().take(MOST_ROWS).map(line).collect::<String>()
     };
     document.blocks.push(Block::Verbatim(lines(&shown.rows, shown.measured)));
-    document.heading_with("expected", "balanced stages, no latency, no stalls, same order of passes");
+    document.heading_with("expected step", "balanced stages without latency or stalls, same order of passes");
     document.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
     let wait = terminal.either("\u{b7}", ".");
     let mut key = format!(
-        "0-9 forward by micro-batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, \
-         ! stall, ' jitter, _ launch; right: bubble"
+        "0-9: forward, a-j: backward, by micro-batch; #: stall; idle because of {wait} schedule, ~ imbalance, > P2P, \
+         ! stall, ' jitter, _ launch; right: bubble share"
     );
     if shown.rows.len() > MOST_ROWS {
         let _ = write!(key, "; {} more stages are in the SVG (--svg)", shown.rows.len() - MOST_ROWS);
@@ -221,9 +219,9 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     let about = match &page.bounds_only {
         None => match free {
             0 => format!("{count}; cost by replay"),
-            _ => format!("{count}, {} of them without cost; cost by replay", human::whole(free as u64)),
+            _ => format!("{count}, of which {} cost nothing; cost by replay", human::whole(free as u64)),
         },
-        Some(reason) => format!("{count}; cost: upper bound, because {reason}"),
+        Some(reason) => format!("{count}; cost is an upper bound, because {reason}"),
     };
     document.heading_with("stalls", about);
     let mut table = Table {
@@ -233,10 +231,10 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
             Column::numbers("ranks").expendable(2),
             Column::words("pass"),
             Column::numbers("micro-batch"),
-            Column::numbers("at").expendable(3),
-            Column::numbers("took"),
-            Column::numbers("normally"),
-            Column::numbers("longer"),
+            Column::numbers("start").expendable(3),
+            Column::numbers("duration"),
+            Column::numbers("median"),
+            Column::numbers("excess"),
             Column::numbers("cost"),
         ],
         rows: Vec::new(),
@@ -250,7 +248,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     table.rows = rows
         .map(|s| {
             let cost = match s.cost {
-                0 => Cell::number("nothing", 0.0),
+                0 => Cell::number("none", 0.0),
                 cost => cost_cell(cost, s.certainty).toned(if bounds { Tone::Plain } else { Tone::Bad }),
             };
             let mut row = vec![
@@ -275,13 +273,13 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     let left = page.stall_count.saturating_sub(table.rows.len());
     document.table(table);
     if left > 0 {
-        document.paragraph(Cell::new(format!("{left} more: --limit, or --json"), Tone::Faint));
+        document.paragraph(Cell::new(format!("{left} more: --limit N or --json shows them"), Tone::Faint));
     }
 }
 
 /// A column that marks costs that are bounds, because numbers for spreadsheets have no prefix.
 fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
-    page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
+    page.bounds_only.is_some().then(|| Column::words("certainty").expendable(4))
 }
 
 /// Cost, with a sign if it is a bound.
@@ -312,18 +310,18 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         return;
     }
     document.heading_with(
-        "what if",
-        "if these passes took the mean of their kind, or no longer than their own median",
+        "savings",
+        "step time saved if these passes took the mean time of their kind, or at most their own median",
     );
     let mut columns = vec![
         Column::words("passes"),
         Column::numbers("count").expendable(2),
-        Column::numbers("step saves"),
+        Column::numbers("saved per step"),
         Column::numbers("saved / total loss"),
-        Column::numbers("alone"),
+        Column::numbers("slowdown alone"),
     ];
     columns.extend(sort_of_cost(page));
-    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("most in step")]);
+    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("largest in step")]);
     let rows = page.asked.iter().map(|a| {
         let mut row = vec![a.passes.as_str().into(), Cell::whole(a.count as u64)];
         row.extend(saved(page, &a.ideal));
@@ -343,8 +341,8 @@ fn asked(page: &PipelinePage, document: &mut Document) {
 fn parts(page: &PipelinePage, document: &mut Document) {
     document.heading_with(
         "step breakdown",
-        "of the job: median of each part over steps; each part is the difference of two simulations, while `railwright profile` \
-         divides the bubble of the mean rank and step",
+        "median of each part over steps; each part is the difference of two simulations, while `railwright profile` \
+         breaks down the bubble of the mean rank and step",
     );
     let total = page.typical.total.max(1) as f64;
     // Only hosts that carry messages themselves show their activity in between.
@@ -363,7 +361,7 @@ fn stages(page: &PipelinePage, document: &mut Document) {
     document.heading_with(
         "stages",
         format!(
-            "bubble: share of the job's steps without a pass to run; own: of the rank's own recorded steps; causes in step {}",
+            "bubble: share of the job's steps without a pass; own: share of the rank's own recorded steps; causes: of step {}",
             page.shown.step
         ),
     );
@@ -379,8 +377,8 @@ fn stages(page: &PipelinePage, document: &mut Document) {
     if several {
         columns.extend([
             Column::numbers("ranks").expendable(3),
-            Column::numbers("least"),
-            Column::numbers("most"),
+            Column::numbers("minimum"),
+            Column::numbers("maximum"),
         ]);
     }
     let causes: Vec<Cause> =
@@ -428,16 +426,16 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
     document.heading_with(
         "steps",
-        "largest stall cost first, then slowest; passes: from the first to the last; replayed: by replay of them",
+        "by stall cost, then step time; passes: time from the first to the last pass; replayed: the same by replay",
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
     let mut columns = vec![
         Column::numbers("step"),
         Column::numbers("step time"),
-        Column::numbers("over the median"),
+        Column::numbers("vs. median"),
         Column::numbers("stalls"),
-        Column::numbers("stalls cost"),
+        Column::numbers("stall cost"),
         Column::numbers("passes").expendable(3),
         Column::numbers("replayed").expendable(1),
         Column::numbers("replay error").expendable(2),
@@ -466,11 +464,11 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         "slowdown by passes",
         match &page.bounds_only {
             None => {
-                "saved: mean time saved per step if these passes were ideal; alone: slowdown if all other passes were ideal"
+                "saved: mean time per step if these passes were ideal; slowdown alone: if all other passes were ideal"
                     .to_owned()
             }
             Some(reason) => format!(
-                "saved: upper bound of the mean time saved per step if these passes were ideal, because {reason}"
+                "saved: mean time per step if these passes were ideal, an upper bound because {reason}"
             ),
         },
     );
@@ -478,7 +476,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         Column::words("passes"),
         Column::numbers("saved"),
         Column::numbers("saved / total loss"),
-        Column::numbers("alone"),
+        Column::numbers("slowdown alone"),
     ];
     columns.extend(sort_of_cost(page));
     let row = |share: &Share| {
@@ -498,7 +496,8 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     if let Some(correlation) = what_if.micro_batch_correlation {
         document.paragraph(Cell::new(
             format!(
-                "forward and backward times of the same micro-batch: correlation {correlation:.2}, spread {} of a pass",
+                "micro-batches {} in work: forward and backward times have a correlation of {correlation:.2} and a spread of {} of a pass",
+                if correlation > 0.5 { "differ" } else { "do not differ" },
                 human::percent(what_if.micro_batch_spread)
             ),
             Tone::Faint,

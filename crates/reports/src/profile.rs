@@ -130,7 +130,7 @@ impl Shown {
         // step that is not arithmetic.
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
-            Some(finding) => Some(format!("top finding: {}", finding.message)),
+            Some(finding) => Some(format!("top finding: {}{}", finding.message, self.cost(finding))),
             None => self.largest().map(|(name, share)| match share {
                 share if share < 0.01 => "no loss above 1% of the step".to_owned(),
                 share => format!("largest loss: {name}, {} of the step", human::percent(share)),
@@ -165,9 +165,9 @@ impl Shown {
         files.dedup();
         let first = files.first()?.rsplit('/').next().unwrap_or_default();
         Some(match files.len() - 1 {
-            0 => format!("{first} is truncated: its end is missing from this report"),
+            0 => format!("{first} is truncated; the report covers the part before"),
             more => format!(
-                "{first} and {} are truncated: their ends are missing from this report",
+                "{first} and {} are truncated; the report covers the parts before",
                 human::several(more as u64, "other file")
             ),
         })

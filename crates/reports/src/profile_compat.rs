@@ -34,7 +34,7 @@ impl Answer for Shown {
             document.table(Table { columns, rows });
         };
         put(
-            "Temporal breakdown (us)",
+            "temporal breakdown (us)",
             &["rank", "idle", "compute", "non compute", "kernel", "idle %", "compute %", "non compute %"],
             all.temporal
                 .iter()
@@ -47,12 +47,12 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Communication under computation",
+            "communication under computation",
             &["rank", "overlap %"],
             all.overlap.iter().map(|r| vec![rank(r.rank), maybe(r.overlap_percent)]).collect(),
         );
         put(
-            "Kernel types (us)",
+            "kernel types (us)",
             &["kernel type", "sum", "%"],
             all.kernel_types
                 .iter()
@@ -60,7 +60,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Kernels (us)",
+            "kernels (us)",
             &["rank", "kernel type", "name", "sum", "max", "min", "mean", "deviation"],
             all.kernels
                 .iter()
@@ -74,7 +74,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Idle streams (us)",
+            "idle streams (us)",
             &["rank", "stream", "cause", "idle", "share"],
             all.idle
                 .iter()
@@ -95,7 +95,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Launches (us)",
+            "launches (us)",
             &[
                 "rank",
                 "pairs",
@@ -127,7 +127,7 @@ impl Answer for Shown {
                 .collect(),
         );
         put(
-            "Queues (kernels launched but not started)",
+            "queues (kernels launched but not started)",
             &["rank", "stream", "changes", "mean", "deviation", "min", "25%", "50%", "75%", "max"],
             all.queues
                 .iter()

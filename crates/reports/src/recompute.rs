@@ -69,7 +69,7 @@ impl Recompute {
             document.spans(vec![
                 Cell::new(format!("nothing {}", self.solved.fit().none()), Tone::Bad),
                 format!(
-                    ": with full recompute, the fullest stage uses {} of {}; limit for {} fit probability: {}",
+                    ": with full recompute, the fullest stage uses {} of {} (limit for a fit probability of {}: {})",
                     human::bytes(full.memory),
                     human::bytes(*device_memory),
                     human::percent(self.solved.answer.probability),
@@ -78,9 +78,9 @@ impl Recompute {
                 .into(),
             ]);
             if self.solved.answer.remedies.is_empty() {
-                document.paragraph("none of the changes tried makes it fit: more devices are needed");
+                document.paragraph("none of the changes that were tried makes the run fit: use more devices");
             } else {
-                document.paragraph("each of these changes alone makes it fit:");
+                document.paragraph("each of these changes alone makes the run fit:");
                 let list = self.solved.answer.remedies.iter().map(|r| Cell::from(r.change.as_str()));
                 document.blocks.push(Block::Bullets(list.collect()));
             }
@@ -89,14 +89,14 @@ impl Recompute {
         let optimal = if self.uniform {
             self.best_of_flags()
         } else if self.solved.answer.gap < 5e-6 {
-            "; no other choice that fits is faster".to_owned()
+            "; no faster policy fits".to_owned()
         } else {
-            format!("; at most {} above the best possible", human::percent(self.solved.answer.gap))
+            format!("; within {} of the optimum", human::percent(self.solved.answer.gap))
         };
         // As a change of the step time, as in every report; the solver returns the gain of speed.
         let gain = self.solved.answer.gain_over_full.map_or(0.0, |gain| gain / (1.0 + gain));
         let lost = match best.step_time / none.step_time - 1.0 {
-            lost if lost < 5e-4 => ", as long as without recompute".to_owned(),
+            lost if lost < 5e-4 => ", the same as without recompute".to_owned(),
             lost => format!(", {} longer than without recompute", human::percent(lost)),
         };
         document.spans(vec![
@@ -115,15 +115,15 @@ impl Recompute {
     /// flags.
     fn best_of_flags(&self) -> String {
         let framework = recompute::framework_name(&self.solved.answer.none.plan.software);
-        let claim = format!(", the fastest choice for all stages that {framework} flags can express");
+        let claim = format!(", the fastest uniform policy that {framework} flags can express");
         let (any, best) = (&self.solved.answer.uniform_any, &self.solved.answer.best);
         match any.as_ref().zip(best.as_ref()).filter(|(any, best)| any.step_time < best.step_time) {
             Some((any, _)) => format!(
-                "{claim}; one policy on any layers of all stages reaches {} ({})",
+                "{claim}; a uniform policy without this limit reaches {} ({})",
                 human::seconds(any.step_time),
                 any.what
             ),
-            None => format!("{claim}; no policy on any number of layers is faster"),
+            None => format!("{claim}; no other uniform policy is faster"),
         }
     }
 
@@ -132,7 +132,7 @@ impl Recompute {
         document.heading_with(
             "recompute policies",
             format!(
-                "memory of the fullest stage; limit for {} fit probability: {}",
+                "memory of the fullest stage; limit for a fit probability of {}: {}",
                 human::percent(answer.probability),
                 human::bytes(answer.limit)
             ),
@@ -176,12 +176,12 @@ impl Recompute {
         let which = if self.solved.answer.layers.len() == 1 {
             "one layer".to_owned()
         } else {
-            format!("one layer such as layer {}, of {} identical layers", layer.first, layer.layers)
+            format!("layer {}, as one of {} identical layers", layer.first, layer.layers)
         };
         document.heading_with(
             which,
             format!(
-                "per micro-batch: {} kept, {} compute",
+                "one micro-batch: {} of activations, {} of compute",
                 human::bytes(layer.kept),
                 human::seconds(layer.time)
             ),
@@ -198,12 +198,12 @@ impl Recompute {
         });
         document.table(Table {
             columns: vec![
-                Column::words("recomputing"),
-                Column::numbers("saves, MiB"),
-                Column::numbers("of layer"),
-                Column::numbers("costs"),
-                Column::numbers("of layer").expendable(1),
-                Column::numbers("per GiB"),
+                Column::words("recomputed"),
+                Column::numbers("saved, MiB"),
+                Column::numbers("share of layer"),
+                Column::numbers("cost"),
+                Column::numbers("share of compute").expendable(1),
+                Column::numbers("cost per GiB"),
             ],
             rows: rows.collect(),
         });
@@ -232,7 +232,7 @@ impl Recompute {
         document.heading_with(
             "stages",
             format!(
-                "memory in GiB of {}; limit for {} fit probability: {}",
+                "memory in GiB, of {}; limit for a fit probability of {}: {}",
                 human::bytes(answer.device_memory),
                 human::percent(answer.probability),
                 human::bytes(answer.limit)
@@ -259,7 +259,7 @@ impl Recompute {
                 Column::numbers("full").expendable(2),
                 Column::numbers("chosen"),
                 Column::numbers("recompute"),
-                Column::numbers("of pass").expendable(1),
+                Column::numbers("share of pass").expendable(1),
                 Column::prose("policy"),
             ],
             rows: rows.collect(),

@@ -86,7 +86,7 @@ impl Answer for Answered {
             self.measure_next(&mut document);
             document.next_step(self.export_hint());
         } else if self.nothing.as_ref().is_some_and(|nothing| !nothing.remedies.is_empty()) {
-            document.next_step("repeat the command with one of the changes that make it fit");
+            document.next_step("repeat the command with one of the changes that make the run fit");
         }
         document
     }
@@ -124,13 +124,13 @@ impl Answered {
         document.heading_with(
             "measure next",
             format!(
-                "10 measured steps of a layout narrow the 90% interval (upper / lower end: now {:.2}); pass the times to `railwright calibrate --run FILE`",
+                "10 measured steps of one layout narrow the 90% interval of step time (upper end now {:.2} times the lower end); pass the time to `railwright calibrate --run FILE`",
                 first.width_now
             ),
         );
         let bullets = self.measure_next.iter().map(|measure| {
             Cell::from(format!(
-                "layout {} would narrow it to a ratio of {:.2}: pass --step \"{}=SECONDS\"",
+                "layout {} would narrow the ratio to {:.2}: pass --step \"{}=SECONDS\"",
                 measure.rank, measure.width_afterwards, measure.layout
             ))
         });
@@ -196,7 +196,7 @@ impl Answered {
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
                 format!(
-                    "layout with the shortest predicted time, {} ({why}): {}",
+                    "fastest predicted layout, {} ({why}): {}",
                     human::seconds(fastest.ranked.candidate.step_time),
                     fastest.short_layout
                 ),
@@ -214,10 +214,10 @@ impl Answered {
             |goal: Objective| matches!(goal, Objective::Time | Objective::Dollars | Objective::Devices);
         match (self.pareto, self.objective) {
             (Some((first, second)), _) if follows(first) && follows(second) => Some(
-                "time and cost have the same order on one cluster size: compare several with --gpus or --cluster",
+                "time and cost rank layouts of one cluster size equally: compare several sizes with --gpus or --cluster",
             ),
             (None, Objective::Devices) => {
-                Some("only one number of devices was compared: pass several with --gpus")
+                Some("only one cluster size was compared: pass several with --gpus")
             }
             _ => None,
         }
@@ -228,7 +228,7 @@ impl Answered {
             Some((first, _)) => format!("by {}; best variant of each layout", objective(first)),
             None if self.is_by_family => {
                 format!(
-                    "by {}, ties by simplicity; one row for each TP, PP, CP, EP and sharding",
+                    "by {}, ties by simplicity; one row per combination of TP, PP, CP, EP and sharding",
                     objective(self.objective)
                 )
             }
@@ -260,7 +260,7 @@ impl Answered {
         let rows = self.rows().map(|shown| self.row(shown, has_interval)).collect();
         document.table(Table { columns, rows });
         self.odd_rows(document);
-        document.heading_with("step breakdown", "percent of the step on the critical stage");
+        document.heading_with("step breakdown", "in percent of the step, on the critical stage");
         document.table(self.shares());
         self.timeline(document);
     }
@@ -369,7 +369,7 @@ impl Answered {
             if retimed.steps_overlap {
                 document.paragraph(Cell::new(
                     format!(
-                        "layout {rank} takes {} alone on the timeline ({lag}); its schedule overlaps consecutive steps, so the step interval is shorter",
+                        "layout {rank} takes {} as a single step on the timeline ({lag}); its schedule overlaps consecutive steps, so steps follow each other faster",
                         human::seconds(retimed.timeline)
                     ),
                     Tone::Faint,
@@ -401,10 +401,10 @@ fn objections(ranked: &Ranked) -> String {
         Oddity::UnequalChunks => "unequal chunks",
         Oddity::TornGroup => "groups across scale-up domains",
         Oddity::ShortContext => "context parallelism on short sequences",
-        Oddity::ScatteredExperts => "experts spread over several scale-up domains",
-        Oddity::PartialSharding => "sharding over a part of the ranks",
+        Oddity::ScatteredExperts => "expert parallelism over several scale-up domains",
+        Oddity::PartialSharding => "sharding over a subset of the ranks",
         Oddity::WholeOptimizer => "optimizer states not sharded",
-        Oddity::TightMemory => "memory nearly full",
+        Oddity::TightMemory => "nearly full memory",
     });
     words.collect::<Vec<_>>().join(", ")
 }
@@ -443,7 +443,7 @@ fn between(interval: &Interval) -> String {
 
 fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document) {
     if !nothing.misses.is_empty() {
-        document.heading("closest to fitting");
+        document.heading("closest layouts");
         let rows = nothing.misses.iter().map(|Missed { miss, layout }| {
             vec![
                 Cell::number(human::bytes(needs(miss)), needs(miss).get()),
@@ -454,23 +454,23 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
             ]
         });
         let columns = vec![
-            Column::numbers(&format!("needs for {}", chance(fit_probability))),
-            Column::numbers("device has"),
-            Column::numbers("lacks"),
-            Column::numbers("on stage"),
+            Column::numbers(&format!("memory for {} fit", chance(fit_probability))),
+            Column::numbers("capacity"),
+            Column::numbers("missing"),
+            Column::numbers("stage"),
             Column::prose("layout"),
         ];
         document.table(Table { rows: rows.collect(), columns });
     }
-    document.heading("what would make it fit");
+    document.heading("changes that make the run fit");
     if nothing.remedies.is_empty() {
         document.paragraph(format!(
             "none of {}{}",
-            counted_as(nothing.tried as u64, "remedy that was tried", "remedies that were tried"),
+            counted_as(nothing.tried as u64, "change that was tried makes it fit", "changes that were tried makes it fit"),
             if nothing.is_complete {
-                ": full sharding, offload, up to 64 times the devices; use a smaller model, shorter sequences or devices with more memory"
+                " (full sharding, offload, up to 64 times the devices); use a smaller model, shorter sequences or devices with more memory"
             } else {
-                "; the others were not tried, because the search was stopped"
+                "; the search was stopped before the others were tried"
             }
         ));
         return;
@@ -515,7 +515,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
                 .spans(vec![Cell::new("not answered", Tone::Doubtful), ": the search was stopped".into()]);
         }
         WhyNot::Impossible { problems } => {
-            document.spans(vec![Cell::new("it is impossible", Tone::Bad), ":".into()]);
+            document.spans(vec![Cell::new("the layout is not valid", Tone::Bad), ":".into()]);
             for problem in problems {
                 let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
                 document.paragraph(format!("{}{hint}", problem.message));
@@ -524,28 +524,30 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
         WhyNot::TooLarge(large) => {
             let miss = &large.miss;
             let text = format!(
-                ": stage {} needs {} to fit with {} probability, a device has {}: {} short",
+                ": stage {} needs {} for a fit probability of {}; a device has {}, which is {} too little",
                 large.stage,
                 human::bytes(needs(miss)),
                 chance(fit_probability),
                 human::bytes(miss.device_memory),
                 human::bytes(large.lacks)
             );
-            document.spans(vec![Cell::new("it does not fit", Tone::Bad), text.into()]);
+            document.spans(vec![Cell::new("the layout does not fit", Tone::Bad), text.into()]);
             document
                 .paragraph(Cell::new(format!("smallest matching layout: {}", answer.layout), Tone::Faint));
         }
         WhyNot::Best(_) => {
-            document
-                .spans(vec![Cell::new("it is the best", Tone::Good), format!(": {}", answer.layout).into()]);
+            document.spans(vec![
+                Cell::new("the layout is the best", Tone::Good),
+                format!(": {}", answer.layout).into(),
+            ]);
         }
         WhyNot::Slower(slower) => {
             let step = human::seconds(slower.candidate.step_time);
             let lag = human::percent(slower.behind.abs());
             let (word, tone) = match () {
-                () if slower.is_tie => ("it ties with the best", Tone::Doubtful),
-                () if slower.behind < 0.0 => ("it is faster", Tone::Doubtful),
-                () => ("it is slower", Tone::Bad),
+                () if slower.is_tie => ("the layout ties with the best", Tone::Doubtful),
+                () if slower.behind < 0.0 => ("the layout is faster than the best", Tone::Doubtful),
+                () => ("the layout is slower than the best", Tone::Bad),
             };
             let more = if slower.behind < 0.0 { "less" } else { "more" };
             document.spans(vec![
@@ -563,7 +565,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
                 })
                 .collect();
             if !parts.is_empty() {
-                document.paragraph(format!("relative to the best: {}", parts.join(", ")));
+                document.paragraph(format!("differences from the best: {}", parts.join(", ")));
             }
         }
     }

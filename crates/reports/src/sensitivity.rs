@@ -64,7 +64,7 @@ impl Answer for Ranking {
         document.heading_with(
             "sensitivity of the step time",
             format!(
-                "change of step time with the parameter at -{swing}, +{swing} and without its cost; elasticity: central differences of {}",
+                "change of step time if the parameter changes by -{swing} or +{swing}, and without its cost; elasticity: by central differences of {}",
                 human::percent(self.answer.difference)
             ),
         );
@@ -77,7 +77,7 @@ impl Answer for Ranking {
         document.heading("notes");
         document.blocks.push(Block::Bullets(self.remarks()));
         document.next_step(
-            "`railwright search` finds the best layout for other hardware; the plan here is unchanged",
+            "`railwright search` finds the best layout for other hardware; `sensitivity` keeps the layout",
         );
         document
     }
@@ -123,7 +123,7 @@ fn table(figures: &[Figure], swing: &str) -> Table {
         Column::numbers(&format!("-{swing}")),
         Column::numbers(&format!("+{swing}")),
         Column::numbers("without cost"),
-        Column::words("largest effect on").expendable(1),
+        Column::words("most affected part").expendable(1),
     ];
     let share = |x: f64| {
         let text = if x > 0.0 { format!("+{:.2}%", x * 100.0) } else { format!("{:.2}%", x * 100.0) };
@@ -168,7 +168,7 @@ impl Ranking {
         document.heading_with(
             "improvement ranking",
             format!(
-                "share of the step saved if a parameter improves by {}",
+                "reduction of the step time if a parameter improves by {}",
                 human::percent(self.answer.swing)
             ),
         );
@@ -186,14 +186,14 @@ impl Ranking {
         let Sensitivity { capacity, .. } = &self.answer;
         let memory = if capacity.least <= capacity.device {
             format!(
-                "memory: {} of {}; capacity has no effect down to {}, the need after the allocator releases unused memory (50% likely to fit)",
+                "memory: {} of {}; the capacity has no effect down to {}, the use after the allocator releases unused memory (50% likely to fit)",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 human::bytes(capacity.least)
             )
         } else {
             format!(
-                "memory: {} of {}, which {}; a device of {} is 50% likely to fit, and more has no effect",
+                "memory: {} of {}, which {}; a device with {} is 50% likely to suffice, and more memory has no effect on the step time",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 if capacity.fit.is_possible() { "may not fit" } else { "does not fit" },
@@ -202,7 +202,7 @@ impl Ranking {
         };
         vec![
             memory.into(),
-            "at a limit (power, balanced experts, a change of the critical stage) the elasticity is the mean of both directions"
+            "where the step time has a kink (power limit, balanced experts, change of the critical stage), the elasticity is the mean of both directions"
                 .into(),
         ]
     }

@@ -121,7 +121,7 @@ impl Answered {
     fn goal(&self) -> String {
         let goal = &self.sized.goal;
         let deadline = goal.deadline.map(|deadline| format!("within {}", days(deadline)));
-        let budget = goal.budget.map(|budget| format!("for {} or less", human::dollars(budget)));
+        let budget = goal.budget.map(|budget| format!("within {}", human::dollars(budget)));
         [deadline, budget].into_iter().flatten().collect::<Vec<_>>().join(" and ")
     }
 
@@ -141,8 +141,8 @@ impl Answered {
                 row.bill.rent.map_or_else(String::new, |rent| format!(", for {}", human::dollars(rent)))
             );
             let why = match (self.sized.goal.deadline, self.sized.goal.budget) {
-                (Some(_), _) => "the cheapest that is expected to meet the deadline",
-                _ => "the fastest within the budget",
+                (Some(_), _) => "the cheapest size expected to meet the deadline",
+                _ => "the fastest size within the budget",
             };
             document.spans(vec![
                 Cell::new(goal, Tone::Good),
@@ -171,7 +171,7 @@ impl Answered {
                 .impossible
                 .first()
                 .map_or("no cluster size was tried", |none| none.reason.as_str());
-            return format!(": no cluster size can train it: {reason}");
+            return format!(": no cluster size can train the model: {reason}");
         };
         let Some(row) = self.sized.rows.get(miss.row) else { return String::new() };
         let mut text = format!(
@@ -200,7 +200,7 @@ impl Answered {
             Column::numbers("step time"),
             Column::numbers("MFU").expendable(6),
             Column::numbers("efficiency").expendable(2),
-            Column::numbers("added").expendable(4),
+            Column::numbers("marginal").expendable(4),
             Column::numbers("days"),
             Column::numbers("rent"),
             Column::numbers("$/day saved").expendable(5),
@@ -263,12 +263,12 @@ impl Answered {
         }
         let wasted = self.wasted();
         if !wasted.is_empty() {
-            document.paragraph(format!("no faster than fewer GPUs: {}", wasted.join(", ")));
+            document.paragraph(format!("not faster than a smaller size: {} GPUs", wasted.join(", ")));
         }
         document.paragraph(Cell::new(
             format!(
-                "efficiency: per-GPU throughput vs. the smallest cluster. added: throughput per added GPU since the next smaller efficient \
-                 size ({}); {worth} or more counts as efficient (--worth). $/day saved: vs. the same size",
+                "efficiency: throughput per GPU, relative to the smallest cluster. marginal: the same for the GPUs added since the next smaller \
+                 efficient size ({}); at least {worth} counts as efficient (--worth). $/day saved: rent added since that size",
                 self.hull()
             ),
             Tone::Faint,
@@ -281,15 +281,15 @@ impl Answered {
         let tokens = human::count((self.global_batch * self.sequence_length) as f64);
         let batch = if self.own_batches && !self.growing_batch {
             format!(
-                "the global batch is {tokens} tokens or the nearest divisible size: no single batch divides among all sizes"
+                "the global batch is {tokens} tokens or the nearest divisible size, because no single batch is divisible for all sizes"
             )
         } else if self.growing_batch {
             format!(
-                "the global batch grows with the GPUs from {tokens} tokens; loss of sample efficiency above the critical batch size is not modelled"
+                "the global batch scales with the number of GPUs, from {tokens} tokens; lower sample efficiency above the critical batch size is not modelled"
             )
         } else {
             format!(
-                "the global batch is {tokens} tokens for all sizes, because convergence depends on it; --growing-batch scales it with the GPUs"
+                "the global batch is {tokens} tokens at all sizes, because it affects convergence; --growing-batch scales it with the number of GPUs"
             )
         };
         document.paragraph(Cell::new(batch, Tone::Faint));

@@ -21,11 +21,12 @@ pub(super) struct Row {
     pub(super) stage: usize,
     pub(super) kinds: Vec<(Kind, Bytes)>,
     pub(super) device: Bytes,
+    pub(super) available: Bytes,
     pub(super) moment: Moment,
 }
 
 /// The table, in GiB.
-pub(super) fn table(device_memory: Bytes, rows: impl Iterator<Item = Row>) -> Table {
+pub(super) fn table(rows: impl Iterator<Item = Row>) -> Table {
     let rows: Vec<Row> = rows.collect();
     let sum = |row: &Row, kinds: &[Kind]| -> Bytes {
         row.kinds.iter().filter(|k| kinds.contains(&k.0)).map(|k| k.1).sum()
@@ -42,7 +43,7 @@ pub(super) fn table(device_memory: Bytes, rows: impl Iterator<Item = Row>) -> Ta
     columns.push(Column::numbers("free").expendable(8));
     columns.push(Column::words("when").expendable(9));
     let rows = rows.iter().map(|row| {
-        let free = device_memory - row.device;
+        let free = row.available - row.device;
         let mut cells = vec![Cell::number(row.stage.to_string(), row.stage as f64)];
         cells.extend(KINDS.iter().map(|(_, kinds)| gib(sum(row, kinds))));
         cells.push(gib(row.device).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Strong }));

@@ -43,13 +43,13 @@ impl Answer for Stragglers {
         let from = from_ranks(report.ranks_traced, report.world_size, report.world_size_known);
         document.spans(vec![verdict(report), format!(", {from}").into()]);
         for reason in &report.reasons {
-            document.paragraph(Cell::new(format!("because {reason}"), Tone::Plain));
+            document.paragraph(Cell::new(format!("reason: {reason}"), Tone::Plain));
         }
         // Late starts of launched work are idle time of the device, and not of the host.
         let is_late = report.culprits.iter().any(|named| named.cause == CauseClass::LaunchLatency.name());
         if report.host_bound && !is_late {
             document.paragraph(Cell::new(
-                "every device is idle for longer than it computes (waits for other ranks excluded): the job is host-bound; reduce host time before tuning the network",
+                "the job is host-bound: every device is idle longer than it computes, excluding waits for other ranks; reduce host time before tuning the network",
                 Tone::Strong,
             ));
         }
@@ -57,7 +57,7 @@ impl Answer for Stragglers {
             1 => " (only one is recorded)".to_owned(),
             _ => format!(" (mean of {})", report.steps_covered),
         };
-        let idle = if report.from_host { "outside of operators" } else { "devices idle" };
+        let idle = if report.from_host { "time outside operators" } else { "idle time of devices" };
         if report.ranks_traced < 2 {
             document.pairs(vec![(idle, Cell::percent(report.idle))]);
             return document;
@@ -72,7 +72,7 @@ impl Answer for Stragglers {
                     |reason| Cell::new(format!("unknown: {reason}"), Tone::Plain),
                 ),
             ),
-            ("waits, all ranks", time(report.waits)),
+            ("waits of all ranks", time(report.waits)),
             (idle, Cell::percent(report.idle)),
             ("reporting threshold", time(report.noise)),
             ("replay error", replay_error(report)),
@@ -82,8 +82,7 @@ impl Answer for Stragglers {
         if report.unexplained > 0.0 {
             document.paragraph(Cell::new(
                 format!(
-                    "a further {} per step ({}) is due to delays of other ranks in turn, or of stages that are somewhat longer than \
-                     the others: no single rank, link or stage causes it",
+                    "further delays of other ranks or stages cost {} per step ({}): no single rank, link or stage causes them",
                     time(report.unexplained).text,
                     human::percent(report.unexplained / report.step_time.max(1.0))
                 ),
@@ -91,7 +90,9 @@ impl Answer for Stragglers {
             ));
         }
         if let Some(small) = report.below_threshold().map(|small| time(small).text) {
-            document.paragraph(format!("the remaining {small} are delays below the reporting threshold"));
+            document.paragraph(format!(
+                "the remaining {small} per step are delays below the reporting threshold"
+            ));
         }
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
@@ -99,7 +100,7 @@ impl Answer for Stragglers {
             let remarks = report.health.iter().flat_map(|health| health.remarks(culprit.rank));
             let remarks: Vec<Cell> = remarks.map(Cell::from).collect();
             if !remarks.is_empty() {
-                document.heading_with("device counters", "readings during the recording");
+                document.heading_with("device counters", "during the recording");
                 document.blocks.push(Block::Bullets(remarks));
             }
         }
@@ -108,10 +109,8 @@ impl Answer for Stragglers {
             "`railwright profile` with the same traces lists causes and remedies"
         } else if report.verdict == Verdict::None {
             "`railwright comm` shows bandwidth and waits by process group"
-        } else if report.ranks_traced == report.world_size && report.bounds_only.is_none() {
-            "record more steps, or specify the layout if process groups are not recorded"
         } else {
-            "record all ranks in the same steps, or specify the layout if process groups are not recorded"
+            report.lacking.action()
         });
         document
     }
@@ -135,19 +134,20 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} waits for its hosts longer than the other stages ({})", what(first), first.cause)
         }
         Kind::Rank if first.ranks.len() > 1 => {
-            format!("{} are stragglers together ({})", what(first), first.cause)
+            format!("{} are joint stragglers ({})", what(first), first.cause)
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
         Kind::Group if first.work().is_some() => {
-            format!("{} delay each other in turn ({})", what(first), first.cause)
+            format!("{} wait for each other in turn ({})", what(first), first.cause)
         }
-        Kind::Group => format!("the link of the group of {} is slow", what(first)),
+        Kind::Group => format!("slow link in the group of {}", what(first)),
         Kind::Stage => {
             let why = if first.is_unclear() { format!(" ({})", first.cause) } else { String::new() };
             format!("{} takes longer to compute than the other stages{why}", what(first))
         }
     };
-    Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
+    let share = human::percent(first.cost_s * 1e9 / report.step_time.max(1.0));
+    Cell::new(format!("{what}: {cost} per step, {share}{several}"), Tone::Bad)
 }
 
 /// A short description of a straggler.
@@ -166,12 +166,15 @@ fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with("Causes of delay", "costs add up: each is the further saving after the rows above");
+    document.heading_with(
+        "causes of delay",
+        "cost: additional saving after the rows above are fixed, so costs add up",
+    );
     let columns = vec![
         Column::words("item"),
         Column::words("cause"),
         Column::numbers("cost per step"),
-        Column::numbers("of the step"),
+        Column::numbers("share of step"),
     ];
     let row = |what: String, cause: &str, nanoseconds: f64| {
         vec![
@@ -183,7 +186,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     };
     let mut rows: Vec<Vec<Cell>> =
         report.culprits.iter().map(|named| row(what(named), named.cause, named.cost_s * 1e9)).collect();
-    rows.push(row("together".to_owned(), "", report.joint()));
+    rows.push(row("total".to_owned(), "", report.joint()));
     document.table(Table { columns, rows });
 }
 
@@ -217,7 +220,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     let about = match &report.bounds_only {
         _ if doubted => "waits attributed to each rank; the cause of the delay is unknown".to_owned(),
         None => {
-            "cost per step by replay of each rank alone; waits are attributed to the rank that causes them"
+            "cost: saving per step if only this rank is fixed, by replay; waits are attributed to the rank that causes them"
                 .to_owned()
         }
         Some(reason) => {
@@ -226,25 +229,25 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
             )
         }
     };
-    document.heading_with("By rank", about);
+    document.heading_with("by rank", about);
     if doubted {
         waits(document, report, shown);
         return;
     }
     let mut columns = vec![
         Column::numbers("rank"),
-        Column::words("host").expendable(1),
+        Column::words("host").expendable(2),
         Column::numbers("cost"),
-        Column::numbers("of the step"),
+        Column::numbers("share of step"),
         Column::numbers("waits caused"),
-        Column::numbers("of all waits"),
-        Column::numbers("last in").expendable(2),
+        Column::numbers("share of waits"),
+        Column::numbers("last to enter").expendable(1),
         Column::words("cause"),
     ];
     // Numbers for spreadsheets have no sign before them.
     let bounds = report.bounds_only.is_some();
     if bounds {
-        columns.push(Column::words("cost is").expendable(3));
+        columns.push(Column::words("certainty").expendable(3));
     }
     let rows = report.ranks.iter().take(shown).map(|culprit| {
         let tone = if culprit.is_straggler { Tone::Bad } else { Tone::Faint };
@@ -286,10 +289,10 @@ fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
 fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
     let columns = vec![
         Column::numbers("rank"),
-        Column::words("host").expendable(1),
+        Column::words("host").expendable(2),
         Column::numbers("waits caused"),
-        Column::numbers("of all waits"),
-        Column::numbers("last in").expendable(2),
+        Column::numbers("share of waits"),
+        Column::numbers("last to enter").expendable(1),
     ];
     let mut ranks: Vec<&Culprit> = report.ranks.iter().collect();
     ranks.sort_by(|a, b| b.waits.total_cmp(&a.waits).then(a.rank.cmp(&b.rank)));
@@ -310,20 +313,21 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 }
 
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
-    document.heading_with(format!("Rank {}", culprit.rank), culprit.cause_name);
-    let columns = vec![Column::words("in delays"), Column::numbers("rank"), Column::numbers("its peers")];
+    document.heading_with(format!("rank {}", culprit.rank), culprit.cause_name);
+    let columns =
+        vec![Column::words("time in delays"), Column::numbers("rank"), Column::numbers("peers, median")];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });
     document.table(Table { columns, rows: rows.collect() });
     let columns = vec![
         Column::numbers("step"),
-        Column::numbers("at"),
-        Column::numbers("took"),
-        Column::numbers("longer by"),
+        Column::numbers("start"),
+        Column::numbers("duration"),
+        Column::numbers("excess"),
         Column::numbers("waits caused"),
-        Column::words("before"),
-        Column::words("during").expendable(1),
+        Column::words("next operation"),
+        Column::words("host activity").expendable(1),
     ];
     let rows = culprit.moments.iter().map(|moment| {
         vec![
@@ -332,7 +336,10 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
             time(moment.own as f64),
             time(moment.excess as f64),
             time(moment.waits),
-            moment.before.map_or("unknown", |operation| operation.name()).into(),
+            moment
+                .before
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             moment.annotation.as_deref().unwrap_or_default().into(),
         ]
     });
@@ -349,8 +356,8 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
         return;
     }
     document.heading_with(
-        "Slow links",
-        "transfers of the same size are slower than in other groups; cost: of each link alone",
+        "slow links",
+        "slower than transfers of the same size in other groups; cost: saving if only this link is fixed",
     );
     let columns = vec![
         Column::words("group"),
@@ -359,7 +366,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
         Column::words("operation"),
         Column::numbers("bytes"),
         Column::numbers("transfer"),
-        Column::numbers("others"),
+        Column::numbers("other groups"),
         Column::numbers("cost per step"),
     ];
     let rows = report.slow_groups.iter().map(|group| {
@@ -368,7 +375,10 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
             group.label.as_str().into(),
             group.ranks.as_str().into(),
             steps_of(group).into(),
-            group.operation.map_or("unknown", |operation| operation.name()).into(),
+            group
+                .operation
+                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
+                .into(),
             Cell::number(human::bytes_decimal(Bytes::new(bytes)), bytes),
             time(group.transfer as f64),
             time(group.peers as f64),

@@ -188,7 +188,7 @@ impl Answer for Tuned {
             let text = "stopped early: best of the layouts searched so far";
             document.paragraph(Cell::new(text, Tone::Doubtful));
         }
-        document.paragraph(format!("kept: {}; all other settings are tuned", self.kept.join(", ")).as_str());
+        document.paragraph(format!("fixed: {}; all other settings are tuned", self.kept.join(", ")).as_str());
         if !self.structural_keys.is_empty() {
             let text = format!(
                 "not tuned by default: {}; `--free {}` includes them",
@@ -197,7 +197,10 @@ impl Answer for Tuned {
             );
             document.paragraph(Cell::new(text, Tone::Faint));
         }
-        document.heading("layouts");
+        let is_measured = self.level.is_some();
+        let order =
+            if is_measured { "by time" } else { "ties: fewest changes first; `search`: simplest first" };
+        document.heading_with("layouts", order);
         document.table(self.table());
         self.origins_of_own(&mut document);
         self.change(&mut document);
@@ -228,7 +231,7 @@ pub fn by_hand(refused: &Refused, path: &str) -> Problem {
 
 /// The changes of a layout that no edit makes, behind its reason; empty without any.
 pub fn manual(refused: &Refused) -> String {
-    if refused.by_hand.is_empty() { String::new() } else { format!(" (by hand: {})", listed(refused)) }
+    if refused.by_hand.is_empty() { String::new() } else { format!(" (change by hand: {})", listed(refused)) }
 }
 
 fn listed(refused: &Refused) -> String {
@@ -355,11 +358,14 @@ impl Tuned {
         match (self.is_at_risk(), self.pinned.as_slice()) {
             (true, []) => format!("no layout {}", self.fit().none()),
             (true, pinned) => {
-                format!("no layout {} with the flags, which fix {}", self.fit().none(), pinned.join(", "))
+                format!("no layout {} with {} fixed by flags", self.fit().none(), pinned.join(", "))
             }
             (false, []) => "no other layout fits".to_owned(),
             (false, pinned) => {
-                format!("no other layout: flags fix {}; the current layout fits", pinned.join(", "))
+                format!(
+                    "the current layout fits; there is no other one, because flags fix {}",
+                    pinned.join(", ")
+                )
             }
         }
     }
@@ -388,14 +394,18 @@ impl Tuned {
         let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
         let text = match measured {
             Some(((best, _), (own, _))) => {
-                format!("measured: layout 1 takes {}, the current one {}", seconds(*best), seconds(*own))
+                format!(
+                    "measured step time: {} with layout 1, {} with the current layout",
+                    seconds(*best),
+                    seconds(*own)
+                )
             }
             None if faster.change >= 0.0 && self.is_at_risk() => format!(
-                "layout 1 fits and is predicted to take {:.1}% more time than the current one",
+                "layout 1 fits; its predicted step is {:.1}% longer than that of the current layout",
                 best.change * 100.0
             ),
             None if faster.change >= 0.0 => {
-                "no other layout is predicted to be faster than the current one".to_owned()
+                "no other layout is predicted to be faster than the current layout".to_owned()
             }
             None if faster.change.abs() < self.band() => format!(
                 "layout {rank} is predicted to shorten the step by {:.1}%, within the model error between two layouts (±{band:.0}%, 68% level): benchmark it",
@@ -415,7 +425,7 @@ impl Tuned {
         if let Some(level) = &self.level {
             document.paragraph(
                 format!(
-                    "{} measured: runs take {:.2} times the prediction, with {} deviation of {:.0}% per layout",
+                    "{} measured: step times are {:.2} times the predictions, with {} deviation of {:.0}% per layout",
                     if level.layouts == 1 {
                         "1 layout".to_owned()
                     } else {
@@ -428,8 +438,8 @@ impl Tuned {
                 .as_str(),
             );
             if level.departure.portable_exp_m1() > DOUBTFUL_DEPARTURE {
-                let text = "layouts of one job seldom differ that much from their predictions: check that each log ran \
-                            the layout that it is mapped to (`--measured FILE=LOG`)";
+                let text = "layouts of one job rarely deviate that much from their predictions: check that each log belongs to \
+                            the layout to which it is mapped (`--measured FILE=LOG`)";
                 document.paragraph(Cell::new(text, Tone::Doubtful));
             }
         }
@@ -496,7 +506,7 @@ impl Tuned {
             (Some(at), true) => {
                 let row = &self.rows[at];
                 format!(
-                    "next: run layout {}, which may be the fastest layout without a measurement",
+                    "next: run layout {}, the unmeasured layout that is most likely to be faster",
                     row.ranked.rank
                 )
             }
@@ -511,7 +521,7 @@ impl Tuned {
                 "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
                  --measured variants/FILE=LOG ...`"
             ),
-            _ => "next: `railwright estimate` with the settings of layout 1 shows its report".to_owned(),
+            _ => "next: `railwright estimate` with the settings of layout 1 estimates it in detail".to_owned(),
         };
         document.paragraph(text.as_str());
     }
@@ -523,8 +533,8 @@ const DOUBTFUL_DEPARTURE: f64 = 0.3;
 /// Description of such a setting.
 fn what(key: &str) -> &'static str {
     match key {
-        "uneven_stages" => "equal layers per stage",
-        _ => "no context parallelism for short sequences",
+        "uneven_stages" => "uneven stages",
+        _ => "context parallelism for short sequences",
     }
 }
 

@@ -72,7 +72,7 @@ fn document(rehearsed: &answers::Rehearsed) -> Document {
         document.blocks.push(Block::Bullets(answer.warnings.iter().map(warning).collect()));
     }
     document.next_step(
-        "`railwright search` finds the best layout of the changed run; here, all other settings stay",
+        "`railwright search` finds the best layout for the changed run; `whatif` keeps all other settings",
     );
     document
 }
@@ -95,16 +95,16 @@ fn best(rehearsed: &answers::Rehearsed) -> String {
             format!("fastest: {name}, step time {}", signed(share))
         }
         (Some((name, share)), _) if share < -5e-4 => format!(
-            "no clear difference: {name} is predicted to change the step time by {}, within the model error of {} (68% of pairs)",
+            "no significant difference: {name} changes the predicted step time by {}, within the model error of {} (68% level)",
             signed(share),
             human::percent(answer.tie_band)
         ),
         (Some(_), _) => "no change shortens the step".to_owned(),
         (None, Some((name, share))) => {
             let share = if share == 0.0 { "unchanged".to_owned() } else { signed(share) };
-            format!("no change is sure to fit; {name} may, step time {share}")
+            format!("no change fits with certainty; {name} is at risk, step time {share}")
         }
-        (None, None) if possible.is_empty() => "no change is possible".to_owned(),
+        (None, None) if possible.is_empty() => "no change is valid".to_owned(),
         (None, None) => "no change fits".to_owned(),
     }
 }
@@ -127,7 +127,7 @@ fn comparison(rehearsed: &answers::Rehearsed) -> Table {
         if let Some(possible) = rehearsal.possible() {
             row(name, &possible.after, Some(&possible.difference))
         } else {
-            let mut cells = vec![name, Cell::new("impossible", Tone::Bad)];
+            let mut cells = vec![name, Cell::new("not valid", Tone::Bad)];
             cells.resize(columns.len(), Cell::default());
             cells
         }
@@ -180,7 +180,7 @@ fn cents(price: Dollars) -> String {
 
 fn together(interaction: &Interaction) -> String {
     format!(
-        "Combined: {} as fast (product of single effects: {}). {}{}.",
+        "Combined speedup: {} (product of the single speedups: {}). {}{}.",
         factor(interaction.together),
         factor(interaction.product_alone),
         interaction.verdict[..1].to_uppercase(),
@@ -189,13 +189,13 @@ fn together(interaction: &Interaction) -> String {
 }
 
 fn factor(x: f64) -> String {
-    format!("{x:.3} times")
+    format!("{x:.3}")
 }
 
 fn one(document: &mut Document, rehearsal: &Rehearsal) {
     match &rehearsal.outcome {
         Outcome::Impossible { problems } => {
-            document.heading_with(rehearsal.name.as_str(), "impossible");
+            document.heading_with(rehearsal.name.as_str(), "not valid");
             let mut bullets = Vec::new();
             for problem in problems {
                 bullets.push(Cell::new(problem.to_string(), Tone::Bad));
@@ -216,9 +216,9 @@ fn one(document: &mut Document, rehearsal: &Rehearsal) {
 fn headline(possible: &Possible) -> String {
     let Possible { after, difference, .. } = possible;
     let mut words = if difference.step_time.get() == 0.0 {
-        "as fast as before".to_owned()
+        "no change of step time".to_owned()
     } else {
-        format!("{} as fast", factor(difference.speedup))
+        format!("speedup {}", factor(difference.speedup))
     };
     // Writing to a String cannot fail.
     let _ = write!(words, ", {} of {}", human::bytes(after.memory), human::bytes(after.device_memory));
@@ -227,7 +227,7 @@ fn headline(possible: &Possible) -> String {
     }
     words.push_str(&unless_it_fits(after.probability_of_fitting, SURE_TO_FIT));
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
-        let _ = write!(words, "; whole run: {} and {}", human::seconds(calendar), human::dollars(rent));
+        let _ = write!(words, "; whole run: {}, {}", human::seconds(calendar), human::dollars(rent));
     }
     words
 }
@@ -248,7 +248,7 @@ fn parts(document: &mut Document, difference: &Difference, stages: usize) {
         Column::numbers("before"),
         Column::numbers("after"),
         Column::numbers("change"),
-        Column::numbers("of the step"),
+        Column::numbers("share of step"),
     ];
     let line = |name: Cell, before: Seconds, after: Seconds, share: f64| {
         vec![
@@ -277,11 +277,11 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "expected error of this ratio: median {}, 90th percentile {} ({} held-out pairs that differ only in the {})",
+                "expected error of the speedup: median {}, 90th percentile {} ({} held-out pairs of runs that differ only in the {})",
                 human::percent(evidence.median),
                 human::percent(evidence.ninth),
                 human::whole(u64::from(evidence.pairs)),
-                evidence.what
+                evidence.what.replace(" parallel", "-parallel size")
             ),
             Tone::Faint,
         ));

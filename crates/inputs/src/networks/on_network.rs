@@ -105,7 +105,7 @@ pub fn specified(on: impl Into<OnNetwork>) -> Result<Sheet<DesignSpec>, Problem>
     let mut sheet = design(on.topology.as_deref(), &[])?;
     for setting in &on.keys {
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(Problem::new(format!("`{setting}` is not a setting")).in_file("--network").hint(
+            return Err(Problem::new(format!("`{setting}` has no `=`")).in_file("--network").hint(
                 "use a key of a design file and its value, as in `radix=128`; `railwright network topologies KIND` lists the keys",
             ));
         };

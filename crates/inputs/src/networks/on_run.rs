@@ -81,7 +81,7 @@ pub fn step(
     let simulated = simulated_step((&run.model, &run.cluster, &run.plan), design, extent, watch);
     let (step_time, unsimulated) = match simulated {
         Ok(Some(([_, median, _], _))) => (median, None),
-        Ok(None) => (closed_form, Some("the simulation has no end".to_owned())),
+        Ok(None) => (closed_form, Some("the simulation does not finish".to_owned())),
         Err(problem) => (closed_form, Some(problem.message)),
     };
     Ok(OnRun {

@@ -10,12 +10,12 @@ use railwright_spec::human;
 pub(super) fn money(document: &mut Document, bill: &Bill) {
     document.heading_with(
         "cost",
-        format!("of {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)),
+        format!("for {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)),
     );
     let lost = match bill.availability {
         share if share < 1.0 => {
             let steps = human::seconds(bill.productive);
-            format!(", of which {steps} of steps: availability {}", human::percent(share))
+            format!(": {steps} of steps at an availability of {}", human::percent(share))
         }
         _ => String::new(),
     };
@@ -25,7 +25,7 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
     ];
     if let Some(failures) = &bill.failures {
         let text = format!(
-            "{}, {} to {} over published failure rates: a failure every {}, a checkpoint of {} every {}",
+            "{}, {} to {} over published failure rates; a failure every {}, a checkpoint of {} every {}",
             human::percent(bill.availability),
             human::percent(failures.lowest),
             human::percent(failures.highest),

@@ -29,7 +29,7 @@ pub fn compare(measured: &Measured, estimate: &Estimate) -> Vec<Comparison> {
 /// A section of the report.
 pub(super) fn section(document: &mut Document, comparisons: &[Comparison], estimate: &Estimate) {
     let coverage = estimate.step_time_interval.coverage * 100.0;
-    document.heading_with("measured vs. predicted", format!("inside = within the {coverage:.0}% interval"));
+    document.heading_with("measured vs. predicted", format!("inside: within the {coverage:.0}% interval"));
     let columns = vec![
         Column::words("figure"),
         Column::numbers("measured"),

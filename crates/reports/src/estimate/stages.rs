@@ -24,22 +24,22 @@ pub(super) fn stages(document: &mut Document, estimate: &Estimate) {
     let shown = shown(estimate);
     let left_out = estimate.stages.len() - shown.len();
     let more = if left_out > 0 {
-        format!("; `railwright memory` shows {left_out} more stages")
+        format!("; `railwright memory` shows the other {left_out} stages")
     } else {
         String::new()
     };
     if estimate.stages.len() > 1 {
         let sums = if estimate.plan.schedule.has_two_directions() {
-            "single passes of one micro-batch; sums over the step, with fused passes of two directions"
+            "forward and backward of one micro-batch; busy, exposed and idle over the step, where passes of both directions are fused"
         } else {
-            "passes of one micro-batch, and sums over the step"
+            "forward and backward of one micro-batch; busy, exposed and idle over the step"
         };
         document.heading_with("pipeline stages", sums);
         document.table(passes(estimate, &shown));
     }
     document.heading_with(
         "memory",
-        format!("of one rank at the peak of its stage, in GiB; activations with the working set{more}"),
+        format!("one rank of each stage at its peak, GiB; activations include the working set{more}"),
     );
     document.table(memory(estimate, &shown));
 }
@@ -51,10 +51,10 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
     let columns = vec![
         Column::numbers("stage"),
         Column::numbers("layers"),
-        Column::words("also").expendable(1),
+        Column::words("remark").expendable(1),
         Column::numbers("forward"),
         Column::numbers("backward"),
-        Column::numbers("of which recompute").expendable(4),
+        Column::numbers("recompute (in backward)").expendable(4),
         Column::numbers("busy").expendable(1),
         Column::numbers("exposed").expendable(2),
         Column::numbers("idle").expendable(1),
@@ -94,7 +94,8 @@ fn memory(estimate: &Estimate, shown: &[usize]) -> Table {
         stage: stage.stage,
         kinds: stage.kinds.iter().map(|k| (k.kind, k.bytes)).collect(),
         device: stage.device,
+        available: stage.available,
         moment: stage.moment,
     });
-    stage_memory::table(estimate.memory.device_memory, rows)
+    stage_memory::table(rows)
 }

@@ -82,7 +82,7 @@ pub fn items(estimate: &Estimate, wanted: &str) -> Result<Vec<Item>, Problem> {
         .chain(GROUPS.iter().map(|(name, _)| *name))
         .chain(["interval", "memory"])
         .collect();
-    let otherwise = "`--why` alone explains all; parts are such as step_time, compute, compute.mlp, bubble, mfu, memory, cost";
+    let otherwise = "parts are, for example, step_time, compute, compute.mlp, bubble, mfu, memory and cost; `--why` without a part explains all";
     Err(Problem::new(format!("unknown part of the estimate: `{}`", human::shorten(wanted)))
         .in_file("--why")
         .hint(did_you_mean(wanted, names.iter().copied(), otherwise)))
@@ -122,7 +122,7 @@ fn of_part(part: &Part) -> Item {
     let inputs = part.children.iter().map(|c| (c.title.clone(), human::seconds(c.time), c.id.clone()));
     let value =
         format!("{}: {}, {} of the step", part.title, human::seconds(part.time), human::percent(part.share));
-    let formula = (!part.children.is_empty()).then(|| "sum of all".to_owned());
+    let formula = (!part.children.is_empty()).then(|| "total".to_owned());
     Item {
         id: part.id.clone(),
         topic: topic(&part.id).ok(),
@@ -159,7 +159,7 @@ fn belongs(dimension: &str, id: &str) -> bool {
 fn collective(row: &CommunicationRow) -> (String, String, String) {
     let operation = row.operation.replace('_', "-");
     let what = format!(
-        "{} x {} among {} ranks at {} bus bandwidth",
+        "{} x {} between {} ranks at a bus bandwidth of {}",
         human::count(row.count),
         human::bytes_decimal(row.bytes),
         ranks(row).text,
@@ -177,13 +177,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
     let mut document = Document::default();
     document.spans(vec![
         Cell::new(estimate.model.name.as_str(), Tone::Strong),
-        format!(
-            " on {} x {}, {}",
-            human::whole(estimate.cluster.devices),
-            estimate.cluster.accelerator_name,
-            estimate.plan_summary
-        )
-        .into(),
+        format!(" on {}, {}", super::devices(&estimate.cluster), estimate.plan_summary).into(),
     ]);
     let mut shown = Vec::new();
     for item in items {

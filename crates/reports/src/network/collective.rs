@@ -87,7 +87,7 @@ impl Answered {
     fn verdict(&self) -> String {
         let Some(last) = self.curve.points.last() else { return self.title() };
         format!(
-            "{}: {:.1} GB/s bus bandwidth with {}, {} over the closed form",
+            "{}: {:.1} GB/s bus bandwidth with {}; time {} longer than in closed form",
             self.title(),
             last.bus_bandwidth.gb(),
             human::bytes(last.bytes),
@@ -99,7 +99,7 @@ impl Answered {
         let curve = &self.curve;
         let groups = match curve.groups {
             1 => String::new(),
-            n => format!("{n} process groups at the same time, each with "),
+            n => format!("{n} concurrent process groups, each with "),
         };
         let domains = match curve.domains {
             1 => "1 scale-up domain".to_owned(),
@@ -184,17 +184,19 @@ fn points(curve: &Curve) -> Table {
 fn remarks(curve: &Curve) -> Vec<Cell> {
     let mut remarks = vec![
         Cell::from(
-            "closed form: same ranks and NICs, no contention, with its fastest algorithm and protocol",
+            "closed form: same ranks and NICs without contention, with the fastest algorithm and protocol",
         ),
-        Cell::from("slowdown: bandwidth time on the topology relative to full NIC speed, without latency"),
-        Cell::from("links: directed; busy: share of the collective's bandwidth time needed at full rate"),
+        Cell::from("slowdown: transfer time on the topology relative to full NIC speed, without latency"),
+        Cell::from(
+            "links: directed; busy: share of the collective's transfer time that the bytes take at full rate",
+        ),
     ];
     let open = curve.points.iter().rev().find_map(|point| point.unmeasured.map(|bounds| (point, bounds)));
     if let Some((point, [least, most])) = open {
         let [near, far] = MEASURED_RACKS;
         remarks.push(Cell::new(
             format!(
-                "{} racks: published all-reduces are over {near} and {far}; {} takes {} to {} by these",
+                "{} racks: published all-reduces are over {near} and {far}; from these, {} takes {} to {}",
                 human::whole(curve.domains),
                 human::bytes(point.bytes),
                 human::seconds(least),

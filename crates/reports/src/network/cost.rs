@@ -22,7 +22,7 @@ fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
         Cell::new(railwright_answers::dashed(&text), Tone::Doubtful)
     });
-    let words = "discarded: parts not used in the larger network; links moved: minimum number of today's links to reconnect";
+    let words = "discarded: price of parts that the larger network does not use; moved links: minimum number of links to reconnect";
     refused.chain((!grown.designs.is_empty()).then(|| Cell::from(words))).collect()
 }
 
@@ -126,8 +126,8 @@ impl Answer for Compared {
         document.table(self.bills());
         document.blocks.push(Block::Bullets(self.remarks()));
         if let Some(run) = &self.run {
-            let about = format!("`{}`, with its plan unchanged", human::shorten(run));
-            document.heading_with("one run on each", about);
+            let about = format!("`{}`; the plan is the same on each", human::shorten(run));
+            document.heading_with("run on each design", about);
             document.table(self.steps());
             document.blocks.push(Block::Bullets(self.remarks_of_steps()));
         }
@@ -135,7 +135,10 @@ impl Answer for Compared {
             let devices = grown.designs.first().map_or(0, |design| design.devices);
             if devices > 0 {
                 let title = format!("growth to {} devices", human::whole(devices));
-                document.heading_with(title, "today's prices; prepared: all upper switches from the start");
+                document.heading_with(
+                    title,
+                    "at current prices; prepared: with all upper switches from the start",
+                );
                 document.table(grown.table());
             }
             document.blocks.push(Block::Bullets(remarks_of_growth(grown)));
@@ -147,17 +150,19 @@ impl Answer for Compared {
             }
         }
         if !comparison.sweep.is_empty() {
-            let about = "switch ports and transceivers only, by the ratio of their prices";
-            document.heading_with(format!("saving against {}", first.name), about);
+            let about =
+                "switch ports and transceivers only; ratio: price of a port over that of a transceiver";
+            document.heading_with(format!("saving vs. {}", first.name), about);
             document.table(self.sweep());
         }
         if !comparison.break_even.is_empty() {
-            let about = "price ratio of port to transceiver at which two designs cost the same";
+            let about =
+                "ratio: price of a port over that of a transceiver at which two designs cost the same";
             document.heading_with("break-even", about);
             document.table(self.break_even());
         }
         if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
-            document.heading_with("by size", "dollars per device, including NICs, with the cheapest design");
+            document.heading_with("price by size", "dollars per device, including NICs");
             document.table(self.by_devices());
         }
         document.next_step(if self.run.is_some() {
@@ -177,18 +182,18 @@ impl Compared {
             Column::numbers("ports").expendable(8),
             Column::numbers("cables").expendable(6),
             Column::numbers("transceivers").expendable(4),
-            Column::numbers("fabric").unit("usd").expendable(7),
-            Column::numbers("with NICs").unit("usd"),
+            Column::numbers("price without NICs").unit("usd").expendable(7),
+            Column::numbers("price").unit("usd"),
             Column::numbers("low").unit("usd").expendable(4),
             Column::numbers("high").unit("usd").expendable(4),
-            Column::numbers("per device").unit("usd").expendable(5),
+            Column::numbers("price per device").unit("usd").expendable(5),
             Column::numbers("saving").unit("share"),
             Column::numbers("power").unit("w").expendable(1),
-            Column::numbers("of cluster").unit("share").expendable(2),
+            Column::numbers("share of cluster").unit("share").expendable(2),
         ];
         let has_tokens = self.cluster.tokens_per_second.is_some();
         if has_tokens {
-            columns.push(Column::numbers("per M tokens").unit("usd"));
+            columns.push(Column::numbers("cost per M tokens").unit("usd"));
         }
         let bills = &self.comparison.entries;
         let rows = bills.iter().enumerate().map(|(n, entry)| {
@@ -236,17 +241,17 @@ impl Compared {
             Column::words("design"),
             Column::numbers("step").unit("s"),
             Column::numbers("closed form").unit("s").expendable(6),
-            Column::numbers("network's part").unit("share").expendable(2),
+            Column::numbers("network share").unit("share").expendable(2),
             Column::numbers("tokens/s").expendable(4),
-            Column::numbers("network per M tokens").unit("usd"),
-            Column::numbers("all per M tokens").unit("usd"),
-            Column::numbers("all per day").unit("usd").expendable(5),
+            Column::numbers("network cost per M tokens").unit("usd"),
+            Column::numbers("total cost per M tokens").unit("usd"),
+            Column::numbers("total cost per day").unit("usd").expendable(5),
             Column::numbers("energy per M tokens").expendable(1),
-            Column::numbers("of which network").unit("share").expendable(3),
+            Column::numbers("network share of energy").unit("share").expendable(3),
         ];
         let has_tokens = self.cluster.tokens.is_some();
         if has_tokens {
-            columns.push(Column::numbers("all of the run").unit("usd"));
+            columns.push(Column::numbers("total cost of the run").unit("usd"));
         }
         let cents = |price: Dollars| Cell::number(format!("${:.5}", price.get()), price.get());
         let rows = self.comparison.entries.iter().map(|entry| {
@@ -291,11 +296,11 @@ impl Compared {
     /// The origin of the steps.
     fn remarks_of_steps(&self) -> Vec<Cell> {
         let mut remarks = vec![Cell::from(
-            "step: simulated, with contention; closed form: oversubscription does not slow messages between stages",
+            "step: simulated, with contention; closed form: without the effect of oversubscription on messages between stages",
         )];
         for entry in &self.comparison.entries {
             if let Some(reason) = entry.step.as_ref().and_then(|step| step.unsimulated.as_ref()) {
-                let text = format!("{}: costs are those of the closed form, because {reason}", entry.name);
+                let text = format!("{}: costs are based on the closed form, because {reason}", entry.name);
                 remarks.push(Cell::new(railwright_answers::dashed(&text), Tone::Doubtful));
             }
         }
@@ -312,7 +317,7 @@ impl Compared {
             remarks.push(Cell::new(railwright_answers::dashed(&text), Tone::Doubtful));
         }
         for refused in &self.refused {
-            let text = format!("{} has no step to compare: {}", refused.name, refused.problem.message);
+            let text = format!("{} has no step time: {}", refused.name, refused.problem.message);
             remarks.push(Cell::new(railwright_answers::dashed(&text), Tone::Doubtful));
         }
         for warning in warnings_of(self.comparison.entries.iter().map(|entry| &entry.bill)) {
@@ -322,22 +327,22 @@ impl Compared {
         let side: Vec<_> = side.map(|e| format!("{} {}", e.name, human::dollars(e.bill.side))).collect();
         if !side.is_empty() {
             let side = side.join(", ");
-            remarks.push(format!("storage and management networks, in \"with NICs\": {side}").into());
+            remarks.push(format!("the price includes storage and management networks: {side}").into());
         }
         let ranged = self.comparison.entries.iter().map(|entry| entry.bill.ranged_share).fold(1.0, f64::min);
         remarks.push(Cell::from(format!(
-            "prices: typical; low and high are the range of public sources, known for at least {} of a bill (--lines --format csv has each with its address)",
+            "price: typical price with NICs; low and high: range of public sources, known for at least {} of a bill (--lines --format csv lists the sources)",
             human::percent(ranged)
         )));
         remarks.push(Cell::from(match self.cluster.device_price {
             Some(price) => format!(
-                "of cluster: of network and devices, {} at {} each ({})",
+                "share of cluster: of the price of network and devices, {} at {} each ({})",
                 self.cluster.accelerator,
                 human::dollars(price),
                 self.cluster.device_price_source
             ),
             None if self.cluster.accelerator.is_empty() => {
-                "of cluster: unknown, because no priced accelerator has such scale-up domains; set --accelerator".to_owned()
+                "share of cluster: unknown, because no accelerator with a price has such scale-up domains; set --accelerator".to_owned()
             }
             None => format!(
                 "{} has no price; add `device,{},<usd>` to a file for --prices",
@@ -346,7 +351,7 @@ impl Compared {
         }));
         if self.cluster.tokens_per_second.is_some() || self.run.is_some() {
             remarks.push(Cell::from(format!(
-                "per M tokens: network paid over {} years, electricity at {} per kWh, PUE {}",
+                "cost per M tokens: network depreciated over {} years, electricity at {} per kWh, PUE {}",
                 self.cluster.years,
                 human::dollars(self.cluster.electricity_price),
                 self.cluster.power_usage_effectiveness
@@ -375,11 +380,8 @@ impl Compared {
                 even.expensive_transceivers.as_str().into(),
             ]
         });
-        let columns = vec![
-            Column::numbers("ratio"),
-            Column::words("cheaper above it"),
-            Column::words("cheaper below it"),
-        ];
+        let columns =
+            vec![Column::numbers("ratio"), Column::words("cheaper above"), Column::words("cheaper below")];
         Table { columns, rows: rows.collect() }
     }
 

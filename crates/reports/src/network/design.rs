@@ -69,7 +69,7 @@ impl Answer for Answered {
             // An empty table has no reason in it.
             let reasons = self.codesign.classes.iter().map(|class| class.reason.as_str());
             let reason = reasons.clone().find(|reason| !reason.is_empty()).unwrap_or("none was searched");
-            document.paragraph(format!("no network has a step: {reason}"));
+            document.paragraph(format!("no network has a step time: {reason}"));
         }
         document.table(self.table());
         document.blocks.push(Block::Bullets(self.remarks()));
@@ -108,11 +108,11 @@ fn step_of(row: &Row) -> Option<Seconds> {
 /// Why a network has no simulated step, in place of one.
 const fn word(why: Unsimulated) -> &'static str {
     match why {
-        Unsimulated::CostsMore => "costs more",
+        Unsimulated::CostsMore => "too costly",
         Unsimulated::NoDomainPrice => "no price",
         Unsimulated::NoDevicePrice => "no device price",
         Unsimulated::TooMany => "too many",
-        Unsimulated::Failed => "impossible",
+        Unsimulated::Failed => "not valid",
         Unsimulated::Stopped => "stopped",
     }
 }
@@ -121,15 +121,15 @@ const fn word(why: Unsimulated) -> &'static str {
 const fn reason(why: Unsimulated) -> &'static str {
     match why {
         Unsimulated::CostsMore => {
-            "a token costs more than on the cheapest simulated network, even with the lower bound of the step"
+            "a token costs more than on the cheapest simulated network, even at the lower bound of the step time"
         }
         Unsimulated::NoDomainPrice => "the larger scale-up domains have no price (--scale-up-price)",
         Unsimulated::NoDevicePrice => {
-            "without a device price, only a few networks of the fronts are simulated"
+            "without a device price, only a few networks of the Pareto fronts are simulated"
         }
-        Unsimulated::TooMany => "too many networks may be the cheapest to simulate all",
-        Unsimulated::Failed => "the simulation is impossible, see the warning",
-        Unsimulated::Stopped => "stopped before its simulation",
+        Unsimulated::TooMany => "too many networks may be the cheapest, so not all are simulated",
+        Unsimulated::Failed => "the simulation failed (see the warning)",
+        Unsimulated::Stopped => "the command was stopped before its simulation",
     }
 }
 
@@ -166,11 +166,11 @@ impl Answered {
             Column::numbers("closed form").unit("s").expendable(7),
             Column::numbers("step").unit("s"),
             Column::numbers("tokens/s").expendable(6),
-            Column::numbers("network's part").unit("share").expendable(4),
-            Column::numbers("dollars").unit("usd"),
-            Column::numbers("per GPU").unit("usd").expendable(5),
+            Column::numbers("network share").unit("share").expendable(4),
+            Column::numbers("price").unit("usd"),
+            Column::numbers("price per GPU").unit("usd").expendable(5),
             Column::numbers("power").unit("w").expendable(2),
-            Column::numbers("per M tokens").unit("usd").expendable(1),
+            Column::numbers("cost per M tokens").unit("usd").expendable(1),
             Column::numbers("simulated cost per M tokens").unit("usd"),
             Column::prose("plan").expendable(3),
         ];
@@ -272,14 +272,14 @@ impl Answered {
         let merged = rows.iter().filter_map(|row| row.simulated.as_ref()).filter(|one| one.is_merged).count();
         let wider = if merged > 0 {
             let share = percent(MISSED + MISSED_BY_MERGING);
-            format!(", {share} for {merged} with groups simulated at the pace of the slowest")
+            format!(", {share} for {merged} networks whose groups were simulated at the speed of the slowest")
         } else {
             String::new()
         };
         let mut remarks = vec![
             verdict,
             Cell::from(format!(
-                "{} networks were simulated with routing {} (`--network routing=...` to change it); interval: plus or minus {} of the network's part of the step{wider}",
+                "{} networks were simulated with routing {} (`--network routing=...` changes it); interval: plus or minus {} of the network's share of the step{wider}",
                 routings.len(),
                 distinct.join(", "),
                 percent(MISSED)
@@ -295,7 +295,7 @@ impl Answered {
         {
             let by = (cost(best) / cost(reference) - 1.0) * 100.0;
             remarks.push(Cell::from(format!(
-                "reference: {}; {} costs {:.1}% {} per token and {} {} for the network",
+                "compared with the reference, {}: {} costs {:.1}% {} per token, and its network costs {} {}",
                 named(reference),
                 named(best),
                 by.abs(),
@@ -315,8 +315,9 @@ impl Answered {
                 reasons.push(why);
             }
         }
-        let text =
-            |why: &Unsimulated| Cell::from(format!("step `{}`: not simulated, {}", word(*why), reason(*why)));
+        let text = |why: &Unsimulated| {
+            Cell::from(format!("`{}`: not simulated, because {}", word(*why), reason(*why)))
+        };
         reasons.iter().map(text).collect()
     }
 
@@ -341,9 +342,9 @@ impl Answered {
         let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
         if across.is_empty() {
             let axes = if self.codesign.compares_power {
-                "step time, dollars and watts"
+                "step time, price and power"
             } else {
-                "step time and dollars"
+                "step time and price"
             };
             let has_simulated = self.codesign.rows.iter().any(|row| row.simulated.is_some());
             let others = match (has_simulated, self.not_searched()) {
@@ -352,13 +353,13 @@ impl Answered {
                 (false, _) => "no other searched network",
             };
             let where_none =
-                if has_simulated { "; in closed form where none of a size is simulated" } else { "" };
+                if has_simulated { " (in closed form for sizes without a simulation)" } else { "" };
             remarks.push(Cell::from(format!(
-                "fronts are within a domain size: {others} of that size is at least as good in {axes}{where_none}"
+                "front `yes`: {others} of the same domain size is at least as good in {axes}{where_none}"
             )));
         } else {
             remarks.push(Cell::from(format!(
-                "on the front over all domain sizes, with larger ones priced: {} (marked in `--json`)",
+                "networks on the Pareto front over all domain sizes, with larger domains priced: {} (marked in `--json`)",
                 human::whole(across.len() as u64)
             )));
         }

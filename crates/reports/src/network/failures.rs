@@ -91,8 +91,8 @@ impl Answer for Answered {
         let lost = |one: &&Failing| one.expectation.lost_share;
         if let Some(least) = self.list.iter().min_by(|a, b| lost(a).total_cmp(&lost(b))) {
             let (name, share) = (&least.design.name, human::percent(lost(&least)));
-            let least = if self.list.len() > 1 { "least loss: " } else { "" };
-            document.verdict(format!("{least}failures cost {share} of the GPU-hours of {name}"));
+            let least = if self.list.len() > 1 { "lowest loss: " } else { "" };
+            document.verdict(format!("{least}failures cost {share} of GPU-hours with {name}"));
         }
         if let [one] = self.list.as_slice() {
             document.pairs(tables::expected(&one.expectation));
@@ -116,10 +116,13 @@ impl Answer for Answered {
                 );
                 document.pairs(tables::sample(sampled));
             }
-            document.heading_with(format!("failures of {}", design.name), format!("{size}; one part fails"));
+            document.heading_with(
+                format!("failures of {}", design.name),
+                format!("{size}; each row: one failed part"),
+            );
             document.table(tables::classes(&failing.expectation));
             if !failing.expectation.brief.is_empty() {
-                document.heading_with("flaps and slow parts", "one part at a time");
+                document.heading_with("flaps and slow parts", "each row: one part at a time");
                 document.table(tables::brief(&failing.expectation.brief));
             }
         }
@@ -142,11 +145,11 @@ impl Answered {
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = vec![
             Cell::from(
-                "cut off: devices with a disconnected NIC; stranded: not reachable through their domain either, so the step cannot finish",
+                "disconnected: devices whose NIC has no connection; stranded: devices without a route through their domain either, so the step cannot finish",
             ),
             Cell::from(
-                "kept: network bandwidth left to the most affected device with its own NIC (alone), with a \
-                 NIC shared with one neighbour (neighbour), or with the remaining NICs of its domain (spread)",
+                "left: remaining network bandwidth of the most affected device over its own NIC (alone), over a \
+                 NIC shared with one neighbour (neighbour), or over the remaining NICs of its domain (spread)",
             ),
         ];
         for failing in &self.list {
@@ -159,7 +162,7 @@ impl Answered {
         }
         remarks.push(Cell::from(match &self.run {
             Some(run) => format!(
-                "step: of `{}`, with the remaining NIC bandwidth on every device ({}): an upper bound; `network simulate --fail` simulates the part",
+                "step: of `{}`, if every device had the remaining bandwidth ({}), which is an upper bound; `network simulate --fail` simulates the failed part",
                 human::shorten(run),
                 words(self.job.recovery)
             ),
@@ -171,7 +174,7 @@ impl Answered {
             ),
         }));
         remarks.push(Cell::from(format!(
-            "action: cheapest of continue, drop affected domains, and wait for repair; a restart costs {} h of all devices, a month has {MONTH} h",
+            "action: cheapest of continuing, dropping the affected domains, and waiting for repair; a restart costs {} h of all devices, a month has {MONTH} h",
             self.job.interruption_hours
         )));
         remarks.push(Cell::from(

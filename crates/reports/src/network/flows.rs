@@ -145,9 +145,9 @@ impl Answer for Answered {
         };
         document.pairs(vec![
             ("makespan", Cell::seconds(self.makespan(0.5)).toned(Tone::Strong)),
-            ("over seeds", over.into()),
-            ("median flow", Cell::seconds(quantile(&times, 0.5))),
-            ("99th percentile", Cell::seconds(quantile(&times, 0.99))),
+            ("over hash seeds", over.into()),
+            ("median flow time", Cell::seconds(quantile(&times, 0.5))),
+            ("99th percentile of flow times", Cell::seconds(quantile(&times, 0.99))),
         ]);
         if let (held, Some(latest)) = self.held() {
             document.blocks.push(Block::Bullets(vec![
@@ -157,7 +157,7 @@ impl Answer for Answered {
                     human::whole(held as u64)
                 )
                 .into(),
-                format!("makespan with such pauses: at most {}", human::seconds(latest)).into(),
+                format!("the makespan with such pauses is at most {}", human::seconds(latest)).into(),
             ]));
         }
         let shown = self.flows.len().min(LISTED);
@@ -167,7 +167,7 @@ impl Answer for Answered {
         document.table(layers::table(&self.layers));
         let mut remarks: Vec<Cell> = vec![
             "rates: max-min fair; queues, pauses and congestion control are not simulated".into(),
-            "links: directed; busy: share of the makespan needed at full rate".into(),
+            "links: directed; busy: share of the makespan that the bytes take at full rate".into(),
         ];
         if let [first, _, ..] = *self.makespans.as_slice() {
             let first = human::seconds(first);
@@ -244,7 +244,7 @@ impl Answered {
             column("source"),
             column("destination"),
             Column::numbers("size").unit("bytes").expendable(1),
-            Column::numbers("begin").unit("s"),
+            Column::numbers("start").unit("s"),
             Column::numbers("end").unit("s"),
             Column::numbers("mean rate").unit("gb_s"),
         ];

@@ -56,14 +56,14 @@ fn error(target: &Target) -> Cell {
 
 fn targets(report: &RailOnlyReport) -> Table {
     let columns = vec![
-        Column::words("claim").expendable(5),
-        Column::prose("paper"),
+        Column::words("id").expendable(5),
+        Column::prose("claim of the paper"),
         Column::numbers("paper"),
-        Column::numbers("here"),
-        Column::numbers("variants").expendable(4),
+        Column::numbers("computed"),
+        Column::numbers("with variants").expendable(4),
         Column::numbers("error"),
         Column::words("status"),
-        Column::prose("why").expendable(6),
+        Column::prose("reason").expendable(6),
     ];
     let rows = report.targets.iter().map(|target| {
         let unit = target.claim.unit.as_str();
@@ -111,7 +111,7 @@ impl Answer for Paper {
         ]);
         document.table(targets(report));
         document.paragraph(Cell::new(
-            "variants: model-parallel groups of twice the optimum, six all-reduces a layer; domains of 64 for forwarding. Errors are those of the plain model. By construction: prices or powers were solved from the claim.",
+            "variants: model-parallel groups of twice the optimum, six all-reduces per layer, or domains of 64 for forwarding. Errors are those of the model without variants. By construction: unit prices or powers were derived from the claim.",
             Tone::Faint,
         ));
         document.blocks.push(Block::Bullets(reasons(report)));
@@ -159,8 +159,8 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
         report.workloads.iter().map(|r| (r.optimum_by_search / r.optimum - 1.0).abs()).fold(0.0, f64::max);
     document.paragraph(Cell::new(
         format!(
-            "N_M, the best model-parallel degree, is computed in closed form; a numerical search agrees \
-             within {apart:.0e}. The full and the trimmed Clos have the time of rail-only: these models have no traffic between rails."
+            "N_M, the optimal model-parallel size, is computed in closed form; a numerical search agrees \
+             within {apart:.0e}. The full and the trimmed Clos have the same time as rail-only, as these models have no traffic between rails."
         ),
         Tone::Faint,
     ));
@@ -190,7 +190,8 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
         cells
     });
     document.table(Table { columns: head("workload", "sequences"), rows: rows.collect() });
-    document.heading_with("forwarded all-to-all", "time added by two steps without overlap, 32,768 devices");
+    document
+        .heading_with("forwarded all-to-all", "added time of the two phases without overlap, 32,768 devices");
     let columns = vec![
         Column::numbers("domain"),
         Column::numbers("network"),

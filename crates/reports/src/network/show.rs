@@ -95,11 +95,11 @@ impl Answer for Shown {
             document.table(self.switches());
         }
         if !counts.layers.is_empty() {
-            document.heading_with("cables", "both directions count as one");
+            document.heading_with("cables", "both directions of a cable count once");
             document.table(self.cables());
         }
         if !design.side.is_empty() {
-            document.heading_with("networks of servers", human::several(design.side[0].servers, "server"));
+            document.heading_with("server networks", human::several(design.side[0].servers, "server"));
             document.table(self.side());
         }
         document.heading_with("reach", "from one device to all others");
@@ -170,8 +170,11 @@ impl Shown {
                 d.globals
             ),
             Fabric::SlimFly(s) => {
-                let field =
-                    if s.is_constructible() { "" } else { " (no field: counted, no construction known)" };
+                let field = if s.is_constructible() {
+                    ""
+                } else {
+                    " (counts only, because no field of this order exists)"
+                };
                 format!("q = {}{field}, degree {}, {} devices at each router", s.q, s.degree, s.hosts)
             }
             Fabric::Torus(t) => {
@@ -262,7 +265,7 @@ impl Shown {
             Column::words("tier"),
             Column::numbers("switches"),
             Column::numbers("ports"),
-            Column::numbers("in use"),
+            Column::numbers("ports in use"),
         ];
         Table { columns, rows }
     }
@@ -296,7 +299,7 @@ impl Shown {
             Column::words("layer"),
             Column::numbers("links"),
             Column::numbers("cables"),
-            Column::numbers("each link").unit("bytes_s").expendable(1),
+            Column::numbers("bandwidth per link").unit("bytes_s").expendable(1),
             Column::words("medium").expendable(2),
             Column::numbers("transceivers"),
         ];
@@ -305,7 +308,7 @@ impl Shown {
 
     /// Storage and management networks.
     fn side(&self) -> Table {
-        let names = ["ports of a server", "other ports", "switches", "cables", "transceivers"];
+        let names = ["ports per server", "other ports", "switches", "cables", "transceivers"];
         let mut columns = vec![Column::words("network"), Column::numbers("speed").expendable(1)];
         columns.extend(names.map(Column::numbers));
         let rows = self.0.design.side.iter().map(|side| {
@@ -329,11 +332,11 @@ impl Shown {
             ]
         });
         let columns = vec![
-            Column::words("devices"),
-            Column::numbers("number"),
+            Column::words("location"),
+            Column::numbers("devices"),
             Column::numbers("links"),
             Column::numbers("latency").unit("s").expendable(1),
-            Column::numbers("equal paths").expendable(2),
+            Column::numbers("shortest paths").expendable(2),
         ];
         Table { columns, rows: rows.collect() }
     }

@@ -2,7 +2,7 @@
 
 mod placement;
 
-use crate::network::tables::layers;
+use crate::network::tables::{layers, waits};
 use railwright_calculator::memory::Fit;
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
@@ -68,7 +68,7 @@ impl Answer for Simulated {
             None => (simulation.step_time, String::new()),
         };
         document.verdict(format!(
-            "{}{} per step on {}{of}: {} over the closed form",
+            "{}{} per step on {}{of}: {} longer than in closed form",
             self.fit.caveat(),
             human::seconds(step_time),
             simulation.topology,
@@ -84,19 +84,21 @@ impl Answer for Simulated {
             ("step time", Cell::seconds(step_time).toned(Tone::Strong)),
             ("over seeds", seeds(simulation).into()),
             ("closed form", Cell::seconds(simulation.closed_form)),
-            ("broken", simulation.failed.join(", ").into()),
+            ("failed parts", simulation.failed.join(", ").into()),
             ("other jobs", background(simulation).into()),
         ]);
         placement::write(&mut document, simulation);
-        document.heading("from closed form to simulated step");
+        document.heading("change from closed form to simulation");
         document.table(changes(simulation));
         document.heading("communication by dimension");
         document.table(dimensions(simulation));
+        document.heading_with("waits of pipeline stages", "time without compute, by its cause");
+        document.table(waits::table(&simulation.waits));
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
-        let failures = if self.is_on_file { "" } else { ", `--fail PART` failures" };
-        document.next_step(format!("`--routing ecmp --seeds 16` adds hash collisions{failures}"));
+        let failures = if self.is_on_file { "" } else { ", `--fail PART` a failure" };
+        document.next_step(format!("`--routing ecmp --seeds 16` simulates hash collisions{failures}"));
         document
     }
 }
@@ -104,7 +106,7 @@ impl Answer for Simulated {
 fn seeds(simulation: &Simulation) -> String {
     simulation.over_seeds.map_or_else(String::new, |over| {
         format!(
-            "median {}, 90% within {}, from {} to {} over {} hash seeds; tables: of seed {}, {}",
+            "median {}, 90th percentile {}, range {} to {} over {} hash seeds; the tables show seed {} with {}",
             human::seconds(over.median),
             human::seconds(over.p90),
             human::seconds(over.least),
@@ -146,7 +148,7 @@ fn changes(simulation: &Simulation) -> Table {
     });
     Table {
         columns: vec![
-            Column::words("with"),
+            Column::words("effect"),
             Column::numbers("step").unit("s"),
             Column::numbers("added time").unit("s"),
         ],
@@ -158,7 +160,7 @@ fn dimensions(simulation: &Simulation) -> Table {
     let rows = simulation.dimensions.iter().map(|row| {
         let slow = Cell::number(format!("{:.3}", row.slowdown), row.slowdown);
         vec![
-            row.dimension.into(),
+            if row.dimension == "shard" { "FSDP" } else { row.dimension }.into(),
             Cell::whole(u64::from(row.stage)),
             Cell::whole(row.exchanges as u64),
             Cell::seconds(row.closed_form),
@@ -174,7 +176,7 @@ fn dimensions(simulation: &Simulation) -> Table {
             Column::numbers("operations").expendable(3),
             Column::numbers("closed form").unit("s"),
             Column::numbers("alone").unit("s").expendable(1),
-            Column::numbers("in the step").unit("s"),
+            Column::numbers("within step").unit("s"),
             Column::numbers("slowdown"),
         ],
         rows: rows.collect(),
@@ -184,19 +186,19 @@ fn dimensions(simulation: &Simulation) -> Table {
 fn remarks(simulation: &Simulation) -> Vec<Cell> {
     let mut remarks = vec![
         Cell::from(
-            "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: each kind without the others",
+            "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: one dimension without the others; slowdown: within the step, relative to alone",
         ),
         Cell::from(
-            "links: directed; busy: share of the step in which traffic of this run occupies them, at attained rates below the capacity",
+            "links: directed; busy: share of the step in which traffic of this run occupies the links, at attained rates (below the capacity)",
         ),
     ];
     remarks.push(Cell::from(if simulation.is_exact {
-        "process groups of each kind are equivalent in this network, so one per kind is simulated"
+        "process groups of a dimension are equivalent in this network, so one per dimension is simulated"
     } else {
-        "approximate: process groups of one kind differ on this network; the slowest sets the time"
+        "approximate: process groups of a dimension differ on this network; the slowest determines the time"
     }));
     if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
-        remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
+        remarks.push(Cell::from("routes: of one hash seed; --seeds 16 shows the distribution over seeds"));
     }
     if simulation.dimensions.iter().any(|row| row.slowdown > CONGESTED) {
         remarks.push(Cell::new(
@@ -206,8 +208,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }
     if simulation.routing == "adaptive" {
         remarks.push(Cell::from(if simulation.detours.is_empty() {
-            "adaptive routing: minimal routes are at least as fast for each kind of communication alone"
-                .to_owned()
+            "adaptive routing: minimal routes, which are at least as fast for each dimension alone".to_owned()
         } else {
             format!(
                 "adaptive routing: non-minimal routes for {}, minimal routes for all others",

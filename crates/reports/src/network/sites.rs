@@ -23,7 +23,7 @@ impl Answer for Answered {
         let Question { parameters, sites, step, bandwidth, .. } = &self.0.question;
         if let Some(best) = self.0.rows.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization)) {
             let (share, steps) = (human::percent(best.utilization), human::whole(best.local_steps));
-            document.verdict(format!("{share} of the time is compute with {steps} local steps"));
+            document.verdict(format!("with {steps} local steps, {share} of the time is compute"));
         }
         let parameters = human::count(*parameters);
         let each = human::bandwidth(*bandwidth);
@@ -35,12 +35,12 @@ impl Answer for Answered {
             ),
         );
         document.table(tables::rows(&self.0.rows));
-        document.heading_with("bandwidth of a site", "for a share of the time for compute");
+        document.heading_with("bandwidth of a site", "by share of time available for compute");
         document.table(tables::needed(&self.0.rows));
         document.blocks.push(Block::Bullets(vec![
-            Cell::from("bytes per sync: of the whole model, sent by each site (ring all-reduce over sites)"),
-            Cell::from("one local step is data parallelism over sites; overlap with the backward pass hides at most two thirds of a step and is not counted"),
-            Cell::from("the loss is not predicted: more local steps change the optimization"),
+            Cell::from("bytes per sync: sent by each site for the whole model (ring all-reduce over sites)"),
+            Cell::from("one local step is plain data parallelism over sites; overlap with the backward pass, which hides at most two thirds of a step, is not modelled"),
+            Cell::from("more local steps affect convergence, which is not predicted"),
         ]));
         document.next_step("`railwright estimate` computes the step within a site");
         document

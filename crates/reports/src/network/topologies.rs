@@ -72,7 +72,7 @@ impl Answer for Kinds {
             DesignSpec::KEYS.iter().map(|key| key.name).filter(|n| *n != "kind" && common(n)).collect();
         document.paragraph(format!("Also: {}.", all.join(", ")));
         document.paragraph(
-            "run `railwright network topologies KIND` to explain each key; keys are flags, with dashes.",
+            "next: `railwright network topologies KIND` explains each key; each key is also a flag, with dashes",
         );
         document
     }
@@ -135,7 +135,7 @@ impl Answer for Published {
         let agreeing = self.0.iter().filter(|row| row.agrees()).count();
         document.heading_with(
             "published systems",
-            format!("{agreeing} of {} rows agree in all compared counts", self.0.len()),
+            format!("{agreeing} of {} systems agree in all compared counts", self.0.len()),
         );
         let columns = vec![
             Column::words("system"),
@@ -154,8 +154,9 @@ impl Answer for Published {
                 Cell::new("differs", Tone::Bad)
             };
             let wrong = row.compared.iter().filter(|c| c.published != c.here);
-            let mut remark: Vec<String> =
-                wrong.map(|c| format!("{}: {} published, {} here", c.column, c.published, c.here)).collect();
+            let mut remark: Vec<String> = wrong
+                .map(|c| format!("{}: {} published, {} computed", c.column, c.published, c.here))
+                .collect();
             if !row.reason.is_empty() {
                 remark.push(row.reason.clone());
             }

@@ -187,44 +187,54 @@ impl Answer for Sums {
             if let Some(survey) = &placement.survey {
                 placement::write(&mut document, survey);
             }
-            document.heading_with("levels", "bytes sent by all ranks per step, by the highest level passed");
+            document.heading_with(
+                "levels",
+                "bytes sent by all ranks per step, by the highest level on the route",
+            );
             document.table(levels(placement));
         }
         match &self.view {
             View::Kind => {
                 document.heading_with("operations", "bytes sent by all ranks per step");
                 document.table(exchanges(&self.summary));
-                document.heading_with("dimensions", "bytes sent by parallel dimension");
+                document
+                    .heading_with("dimensions", "bytes sent by all ranks per step, by parallel dimension");
                 document.table(dimensions(&self.summary));
             }
             View::Pair => {
-                document.heading_with("pairs", "a pair is a sender and a receiver");
+                document.heading_with("pairs", "of a sender and a receiver");
                 document.table(pairs(&self.summary));
             }
             View::Domain(rows) => {
                 let more = left_out(rows.len());
-                document.heading_with("domains", format!("bytes that stay, leave and arrive per step{more}"));
+                document.heading_with(
+                    "domains",
+                    format!("bytes within, sent from and received by each domain per step{more}"),
+                );
                 document.table(domains(rows));
             }
             View::Rail(rows, _) => {
                 let more = left_out(rows.len());
-                document.heading_with("rails", format!("between domains, per step{more}"));
+                document.heading_with("rails", format!("bytes between domains per step{more}"));
                 document.table(rails(rows));
             }
             View::Matrix(squares) => {
                 let more = left_out(squares.squares.iter().map(|square| square.cells.len()).sum());
-                document.heading_with("matrix", format!("bytes between two ranks, mean over a cell{more}"));
+                document.heading_with(
+                    "matrix",
+                    format!("mean bytes between two ranks of a cell, per step{more}"),
+                );
                 let mut table = squares_table(squares);
                 table.rows.truncate(SHOWN);
                 document.table(table);
             }
             View::Link { rows, graph, detail, unjoined } => {
                 let pooled =
-                    if *detail == Detail::Pooled { "; links of a switch upwards count as one" } else { "" };
-                document.heading_with("links", format!("by layer, per step{pooled}"));
+                    if *detail == Detail::Pooled { "; the uplinks of a switch count as one" } else { "" };
+                document.heading_with("links", format!("bytes by layer, per step{pooled}"));
                 document.table(links(rows, graph));
                 if *unjoined > Bytes::ZERO {
-                    let text = format!("{} have no route to their receivers", amount(*unjoined));
+                    let text = format!("{} have no route to the receiver", amount(*unjoined));
                     document.spans(vec![Cell::new(text, Tone::Bad)]);
                 }
             }
@@ -262,8 +272,8 @@ fn levels(placement: &Placement) -> Table {
     Table {
         columns: vec![
             Column::words("hosts"),
-            Column::numbers("in domains").unit("bytes"),
-            Column::numbers("in leaf groups").unit("bytes"),
+            Column::numbers("within domains").unit("bytes"),
+            Column::numbers("within leaf groups").unit("bytes"),
             Column::numbers("between leaf groups").unit("bytes"),
             Column::numbers("between pods").unit("bytes"),
             Column::numbers("to other rails").unit("bytes"),
@@ -304,7 +314,7 @@ fn head(summary: &Summary, design: Option<&str>) -> Vec<(&'static str, Cell)> {
         (
             "ranks",
             format!(
-                "{} in {} of {}, {}",
+                "{} in {} of {} devices, {}",
                 human::whole(place.ranks),
                 human::several(place.domains(), "domain"),
                 human::whole(place.domain),
@@ -317,7 +327,7 @@ fn head(summary: &Summary, design: Option<&str>) -> Vec<(&'static str, Cell)> {
             "sent per step",
             format!("{}, {} by each rank", amount(summary.sent), amount(summary.sent_per_rank)).into(),
         ),
-        ("stays in domains", human::percent(summary.inside_share).into()),
+        ("within domains", human::percent(summary.inside_share).into()),
         ("pairs without traffic", fine_percent(summary.silent_share).into()),
     ]
 }
@@ -330,8 +340,8 @@ fn classes(by_class: &ByClass) -> [Cell; 3] {
 
 fn class_columns() -> [Column; 3] {
     [
-        Column::numbers("in domain").unit("share").expendable(1),
-        Column::numbers("on rail").unit("share").expendable(3),
+        Column::numbers("within domain").unit("share").expendable(1),
+        Column::numbers("same rail").unit("share").expendable(3),
         Column::numbers("other rail").unit("share").expendable(4),
     ]
 }
@@ -356,7 +366,7 @@ fn exchanges(summary: &Summary) -> Table {
             words(row.dimension).into(),
             row.purpose.into(),
             row.phases.iter().map(words).collect::<Vec<_>>().join(", ").into(),
-            words(row.kind).into(),
+            words(row.kind).replace(' ', "-").into(),
             algorithm(row.algorithm).into(),
             Cell::whole(row.ranks),
             Cell::whole(row.groups),
@@ -400,12 +410,12 @@ fn pairs(summary: &Summary) -> Table {
     let columns = vec![
         Column::words("pairs"),
         Column::numbers("number"),
-        Column::numbers("talking"),
-        Column::numbers("of them").expendable(3),
+        Column::numbers("communicating"),
+        Column::numbers("share of pairs").expendable(3),
         Column::numbers("sent").unit("bytes"),
         Column::numbers("share"),
-        Column::numbers("mean of pairs").unit("bytes").expendable(2),
-        Column::numbers("most").unit("bytes").expendable(1),
+        Column::numbers("mean per pair").unit("bytes").expendable(2),
+        Column::numbers("maximum").unit("bytes").expendable(1),
     ];
     let name = |class: PairClass| match class {
         PairClass::SameDomain => "in one domain",
@@ -433,7 +443,7 @@ fn domains(rows: &[DomainRow]) -> Table {
 }
 
 fn domain_table(rows: &[DomainRow]) -> Table {
-    let columns = ["domain", "inside", "sent", "received"].map(Column::numbers).into();
+    let columns = ["domain", "within", "sent", "received"].map(Column::numbers).into();
     let of =
         |row: &DomainRow| vec![Cell::whole(row.domain), cell(row.inside), cell(row.sent), cell(row.received)];
     Table { columns, rows: rows.iter().map(of).collect() }
@@ -487,11 +497,11 @@ fn links(rows: &[LinkRow], graph: &Graph) -> Table {
         Column::words("direction"),
         Column::numbers("links"),
         Column::numbers("used").expendable(3),
-        Column::numbers("carry").unit("bytes"),
+        Column::numbers("total").unit("bytes"),
         Column::numbers("mean").unit("bytes").expendable(2),
-        Column::numbers("most").unit("bytes"),
+        Column::numbers("maximum").unit("bytes"),
         Column::numbers("busy").unit("s"),
-        Column::words("busiest").expendable(1),
+        Column::words("busiest link").expendable(1),
     ];
     let of = |row: &LinkRow| {
         let ends = row.busiest.map(|link| format!("{} to {}", node(graph, link.from), node(graph, link.to)));

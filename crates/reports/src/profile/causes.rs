@@ -22,9 +22,9 @@ impl Shown {
         const CAUSES: usize = 3;
         let Some(warm_up) = &self.report.warm_up else { return };
         let steps = warm_up.steps.len() as f64;
-        document.heading_with("one-off costs", "steps before the steady state, excluded from the means");
+        document.heading_with("one-off costs", "of steps before the steady state, which the means exclude");
         let mut lines = vec![Cell::from(format!(
-            "{} {} of the recording (excluded): {}, {} above the median step",
+            "excluded {} {}: {}, of which {} exceed the median step",
             if warm_up.steps.len() == 1 { "step" } else { "steps" },
             warm_up.steps.join(", "),
             time(warm_up.time_ns),
@@ -50,7 +50,7 @@ impl Shown {
         document.heading_with(
             "idle time by cause",
             format!(
-                "{} of the step; innermost frame of the launching thread; shares of the step",
+                "{} of the step in total; frame: innermost one of the launching thread",
                 human::percent(idle)
             ),
         );
@@ -59,7 +59,7 @@ impl Shown {
             Column::numbers("share"),
             Column::words("cause"),
             Column::words("frame"),
-            Column::words("in").expendable(1),
+            Column::words("context").expendable(1),
         ];
         let room = (terminal.width.saturating_sub(40) / 2).clamp(20, 60);
         let name = |text: String| {

@@ -12,7 +12,7 @@ impl Shown {
         let readings: usize = health.ranks.iter().map(|rank| rank.samples).sum();
         document.heading_with(
             "device counters",
-            format!("{readings} readings of {} ranks; unusual values only", health.ranks.len()),
+            format!("unusual values in {readings} readings of {} ranks", health.ranks.len()),
         );
         let remarks: Vec<Cell> = health
             .ranks
@@ -22,7 +22,7 @@ impl Shown {
             .map(Cell::from)
             .collect();
         if remarks.is_empty() {
-            document.paragraph("clocks, throttle reasons, XID and error counters show nothing unusual");
+            document.paragraph("clocks, throttle reasons, XID errors and error counters are normal");
         } else {
             document.blocks.push(Block::Bullets(remarks));
         }

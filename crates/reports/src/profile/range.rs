@@ -82,7 +82,7 @@ impl Answer for Shown {
         ]);
         document.heading_with(
             "Names",
-            "share of the range, multiplied by the rows that can be busy at the same time",
+            "share: of the length of the range times the number of rows that can be busy",
         );
         let columns = vec![
             Column::words("name"),

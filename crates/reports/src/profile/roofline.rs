@@ -22,7 +22,7 @@ impl Shown {
         document.heading_with(
             "roofline by operator",
             format!(
-                "{} of compute time has shapes; saving at {} of the roofline of {}{}",
+                "{} of compute time has recorded shapes; saving: at {} of the roofline of {}{}",
                 human::percent(roofline.covered_share),
                 human::percent(roofline.target_share),
                 roofline.accelerator,
@@ -36,8 +36,8 @@ impl Shown {
         let columns = vec![
             Column::numbers("saving"),
             Column::numbers("time"),
-            Column::numbers("reached"),
-            Column::numbers("share"),
+            Column::numbers("rate"),
+            Column::numbers("share of roofline"),
             Column::words("bound").expendable(2),
             Column::words("operator"),
             Column::words("shapes").expendable(1),

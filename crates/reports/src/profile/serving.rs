@@ -10,7 +10,7 @@ impl Shown {
         document.heading_with(
             "steps by mode",
             format!(
-                "annotated by {}; from the first kernel of a step to that of the next",
+                "annotated by {}; time: from the first kernel of a step to that of the next",
                 serving.server.name()
             ),
         );

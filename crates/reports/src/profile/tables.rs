@@ -2,7 +2,7 @@
 
 use crate::profile::{Shown, time};
 use railwright_profiler::job::extent;
-use railwright_profiler::profile::Part;
+use railwright_profiler::profile::{Finding, Part};
 use railwright_profiler::tree::{Level, Node};
 use railwright_profiler::waterfall::Group;
 use railwright_report::Terminal;
@@ -94,12 +94,9 @@ impl Shown {
         };
         document.heading_with("findings", remark);
         for finding in findings.iter().take(MOST) {
-            let certainty = finding.certainty.unwrap_or_default();
-            let shown = |cost: f64| format!(" {} per step:", certainty.worded(&time(cost)));
-            let cost = finding.cost.map_or_else(String::new, shown);
             document.spans(vec![
-                Cell::new(finding.id.as_str(), Tone::Name),
-                Cell::new(format!(":{cost} {}", finding.message), Tone::Strong),
+                Cell::new(format!("{}{}", finding.message, self.cost(finding)), Tone::Strong),
+                Cell::new(format!(" [{}]", finding.id), Tone::Name),
             ]);
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if finding.shared > 0.0 {
@@ -114,17 +111,25 @@ impl Shown {
         if let Some(joint) = self.report.joint {
             let step = self.report.step_time.max(1.0);
             let twice = if joint.shared > 0.0 {
-                format!("; overlaps of {} are excluded", time(joint.shared))
+                format!("; the {} that they share counts once", time(joint.shared))
             } else {
                 String::new()
             };
             document.paragraph(format!(
-                "all {} findings together: at most {} per step ({}){twice}",
+                "all {} findings combined: at most {} per step ({}){twice}",
                 joint.findings,
                 time(joint.cost),
                 human::percent(joint.cost / step)
             ));
         }
+    }
+
+    /// Cost of a finding, after its message.
+    pub(super) fn cost(&self, finding: &Finding) -> String {
+        finding.cost.map_or_else(String::new, |cost| {
+            let shown = finding.certainty.unwrap_or_default().worded(&time(cost));
+            format!(": {shown} per step, {}", human::percent(cost / self.report.step_time.max(1.0)))
+        })
     }
 
     /// Indices in [`Group::ALL`] of groups with any value.
@@ -145,7 +150,7 @@ impl Shown {
         document.heading_with(
             "steps",
             format!(
-                "step boundaries from {cut}; step times of ranks differ by up to {}",
+                "boundaries from {cut}; step times of ranks differ by up to {}",
                 time(report.step_spread as f64)
             ),
         );
@@ -204,14 +209,14 @@ impl Shown {
     }
 
     fn spreads(&self, document: &mut Document) {
-        document.heading_with("over ranks", "step time");
+        document.heading_with("spread over ranks", "time per step");
         let steps = self.report.steps.len().max(1) as f64;
         let columns = vec![
             Column::words("part"),
-            Column::numbers("least"),
+            Column::numbers("minimum"),
             Column::numbers("median"),
-            Column::numbers("most"),
-            Column::words("most on ranks"),
+            Column::numbers("maximum"),
+            Column::words("maximum on ranks"),
         ];
         let time_cell = |value: i64| Cell::number(time(value as f64 / steps), value as f64 / steps * 1e-9);
         let rows = self.report.spreads.iter().map(|spread| {
@@ -252,7 +257,10 @@ impl Shown {
                 walk.extend(node.children.iter().rev().map(|child| (depth + 1, child)));
             }
         }
-        document.heading_with("top down", "label, phase, operator family; entries under 0.5% are omitted");
+        document.heading_with(
+            "hierarchical breakdown",
+            "by label, phase and operator family; parts under 0.5% are omitted",
+        );
         document.blocks.push(Block::Bars(bars));
     }
 
@@ -265,7 +273,7 @@ impl Shown {
         document.heading_with(
             "kernels",
             format!(
-                "{shown} of {}, by time per rank and step, including overlapped time",
+                "{shown} of {}, by time per rank and step; overlapped time included",
                 report.kernels.len()
             ),
         );
@@ -310,7 +318,7 @@ impl Shown {
                 "communication",
                 Cell::from(format!("{}, of which exposed {}", share(all.communication), share(all.exposed))),
             ),
-            ("copies alone", Cell::from(share(all.copies))),
+            ("exposed copies", Cell::from(share(all.copies))),
             ("idle", Cell::from(share(all.idle))),
             ("clocks", Cell::from(self.report.clocks.trim_start_matches("clocks "))),
         ]);
@@ -324,7 +332,7 @@ impl Shown {
             if report.missing as usize > missing.len() {
                 missing.push("...".to_owned());
             }
-            document.heading("not recorded");
+            document.heading("unrecorded ranks");
             document.paragraph(format!(
                 "{}: {}",
                 extent(report.missing as usize, report.world_size, report.world_size_known),
@@ -332,7 +340,7 @@ impl Shown {
             ));
         }
         if !report.repairs.is_empty() {
-            document.heading("repaired or dropped while reading");
+            document.heading("repairs while reading");
             let line = |repair: &railwright_profiler::profile::Repair| {
                 // The folder is in the title; file names differ at the end.
                 let name = repair.file.rsplit('/').next().unwrap_or_default();

@@ -93,11 +93,14 @@ fn grown(
 ) -> Result<Grown, Problem> {
     let today = comparison.entries.iter().map(|entry| entry.design.devices).max().unwrap_or(0);
     if devices <= today {
-        let message =
-            format!("{} devices are not more than today's {}", human::whole(devices), human::whole(today));
+        let message = format!(
+            "{} devices are not more than the initial {}",
+            human::whole(devices),
+            human::whole(today)
+        );
         return Err(Problem::new(message)
             .in_file("--grow-to")
-            .hint("give the devices of the larger network; --gpus sets those of today"));
+            .hint("pass the number of devices of the larger network; --gpus sets the initial number"));
     }
     Ok(Grown::of(comparison, specs, devices, prices))
 }

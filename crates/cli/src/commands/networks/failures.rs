@@ -184,7 +184,7 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
         }
     }
     if !failed.named.is_empty() && !failed.any.is_empty() {
-        return Err(Problem::new("parts are either listed or sampled")
+        return Err(Problem::new("listed parts (`#`) and sampled parts (`=`) are mixed")
             .in_file("--fail")
             .hint("use `#` with a number for all parts, or `=` with a count"));
     }

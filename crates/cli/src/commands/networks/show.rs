@@ -76,7 +76,7 @@ fn floor(settings: &[String]) -> Result<Floor, Problem> {
     for setting in settings {
         let problem = |message: String| Problem::new(message).in_file("--floor");
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(problem(format!("`{}` sets nothing", human::shorten(setting)))
+            return Err(problem(format!("`{}` has no value", human::shorten(setting)))
                 .hint("write a key and a number, as in `hosts=4`"));
         };
         let number: f64 = value.trim().parse().ok().filter(|n| (0.0..=1e4).contains(n)).ok_or_else(|| {

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let answer = goodput(&question)?;
     if !answer.published.is_empty() && !cluster.accelerator.id.starts_with("h100") {
         chosen.push(format!(
-            "failure rates of H100 hosts, because none of {} are known",
+            "failure rates of H100 hosts, because those of {} are unknown",
             cluster.accelerator.name
         ));
     }

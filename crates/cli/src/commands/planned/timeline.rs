@@ -77,13 +77,13 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         let how = match format {
             Format::Svg => "open the file in a browser",
             Format::Chrome => "open the file in https://ui.perfetto.dev",
-            Format::Columns => "`railwright serve` shows these columns",
+            Format::Columns => "`railwright serve` draws these columns",
         };
         let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
         let overlap = evaluate(&costing)?.overlap_of_steps;
         let length = step.duration().seconds();
         let in_sequence = if overlap > Seconds::ZERO {
-            format!(" by itself, {} in a sequence of steps that overlap,", human::seconds(length - overlap))
+            format!(" in isolation, {} in a sequence of overlapping steps,", human::seconds(length - overlap))
         } else {
             String::new()
         };

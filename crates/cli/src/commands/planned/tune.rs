@@ -108,7 +108,9 @@ fn check(arguments: &args::tune::Tune) -> Result<(), Problem> {
     }
     if let Some(pick) = arguments.pick.filter(|pick| !(1..=arguments.top).contains(pick)) {
         let problem = Problem::new(format!("expected 1 to {}, found {pick}", arguments.top));
-        return Err(problem.in_file("--pick").hint("the number of a layout in the table; --top shows more"));
+        return Err(problem
+            .in_file("--pick")
+            .hint("pass the number of a layout in the table; --top shows more"));
     }
     Ok(())
 }
@@ -137,7 +139,17 @@ fn rows(
         if differences(&own.plan, &candidate.plan).is_empty() {
             continue;
         }
-        let (edited, source) = rewrite::with(file, &setting.run, &candidate.plan, arguments);
+        let (mut edited, mut source) = rewrite::with(file, &setting.run, &candidate.plan, arguments);
+        // Few files can recompute some layers alone, or keep gathered parameters.
+        for plan in tuning::plainer(&candidate.plan) {
+            if is_writable(&edited) {
+                break;
+            }
+            let (plain, read) = rewrite::with(file, &setting.run, &plan, arguments);
+            if is_writable(&plain) {
+                (edited, source) = (plain, read.or(Some(plan)));
+            }
+        }
         if is_full && !is_writable(&edited) {
             continue;
         }
@@ -281,7 +293,7 @@ fn messages(own: &Run, kept: &[String], unset: &[&str], pinned: &[(String, Strin
         .collect();
     if !shown.is_empty() {
         out.push(format!(
-            "{}, which no line of the file sets (`--free {}` searches them for a change by hand)",
+            "{}, which no line of the file sets (`--free {}` searches them; the file must then be changed by hand)",
             shown.join(", "),
             shown.join(",")
         ));
@@ -317,7 +329,7 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
         return Ok(outcome);
     }
     if answer.rows.is_empty() {
-        printer.note(&format!("{}, so nothing is changed", answer.none_fits()));
+        printer.note(&format!("{}, so the file is unchanged", answer.none_fits()));
         return Ok(outcome);
     }
     let folder =
@@ -332,7 +344,7 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
     {
         let by_hand = railwright_reports::tune::manual(refused);
         printer.note(&format!(
-            "layout {pick} is written, because this file cannot have layout 1 by an edit: {}{by_hand}",
+            "layout {pick} is written, because layout 1 cannot be written into this file: {}{by_hand}",
             refused.reason
         ));
     }
@@ -361,7 +373,7 @@ fn picked(tuned: &Tuned, pick: Option<usize>) -> Result<(usize, &Edited), Proble
     match &row.edited {
         Some(Ok(edited)) => Ok((pick, edited)),
         Some(Err(refused)) => Err(railwright_reports::tune::by_hand(refused, &tuned.file.path)),
-        None => Err(Problem::new("it comes from a log, so there is no change of the file for it")
+        None => Err(Problem::new("it comes from a log, so there is no file to change")
             .in_file("--pick")
             .hint("choose another layout of the table")),
     }

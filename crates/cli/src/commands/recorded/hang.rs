@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
         return Err(problem.hint(hint).into());
     }
     if others > 0 {
-        printer.note(&format!("files of other formats are skipped: {others}"));
+        printer.note(&format!("skipped files of other formats: {others}"));
     }
     let files = loaded.problems.iter().filter_map(|problem| Some(problem.place.as_deref()?.file.as_str()));
     let lost: Vec<u32> = files.filter_map(|file| lost_rank(file, &records)).collect();

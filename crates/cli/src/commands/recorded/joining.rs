@@ -70,7 +70,7 @@ pub(crate) fn input(
     let monitored = match open(&joining.paths, Wanted::one(command, KINDS), Keep::default(), &how, printer)? {
         Opened::Job(read) if !read.job.members.is_empty() => {
             if read.has_monitors {
-                printer.note("monitor output is ignored if traces are given: pass it separately");
+                printer.note("monitor output is ignored because traces are given; pass it separately");
             }
             return Ok(Input::Job(read));
         }

@@ -37,16 +37,16 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     }
     let text = match log.times_from() {
         TimesFrom::SamplesPerSecond => {
-            "step times are the batch size over DeepSpeed's samples per second of the step in that line, without time between steps"
+            "step times are the batch size divided by DeepSpeed's samples per second of the step; time between steps is not included"
         }
         TimesFrom::Timers => {
-            "step times are sums of DeepSpeed's timers (forward, backward, update), without time between steps"
+            "step times are sums of DeepSpeed's timers (forward, backward, update); time between steps is not included"
         }
         TimesFrom::TokensPerSecond => {
-            "the log has no clock: step times are tokens per step over tokens per second"
+            "the log has no timestamps: step times are tokens per step divided by tokens per second"
         }
         TimesFrom::ProgressBar => {
-            "the log has no step times: using the progress bar, in whole seconds, including evaluation and checkpoints"
+            "the log has no step times: they are taken from the progress bar, in whole seconds, with evaluation and checkpoints"
         }
         TimesFrom::WholeRun => {
             "the log has no step times: the only time is the mean of the whole run, including its start, \
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
                  the `trainer_state.json` of the finished run, which has `train_runtime`"
             }
             Some(Framework::Torchtitan) => {
-                "torchtitan's lines require timestamps, or the run for its tokens per step: `railwright compare LOG --launch FILE`"
+                "step times require timestamps in the log, or the tokens per step of the run: `railwright compare LOG --launch FILE`"
             }
             _ => "at least two reports are required",
         };

@@ -87,11 +87,11 @@ fn recorded(
         }
     }
     if others > 0 {
-        printer.note(&format!("files of other formats are skipped: {others}"));
+        printer.note(&format!("skipped files of other formats: {others}"));
     }
     if !parts.is_empty() {
         if !ranks.is_empty() {
-            printer.note(&format!("traces are ignored if pipeline timers are given: {}", ranks.len()));
+            printer.note(&format!("traces are ignored because pipeline timers are given: {}", ranks.len()));
         }
         return Ok(pipeline::page(Passes::join(parts), question)?);
     }

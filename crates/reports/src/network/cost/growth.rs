@@ -42,17 +42,17 @@ impl Grown {
         };
         let rows = self.designs.iter().flat_map(|design| {
             let prepared = design.prepared.as_ref().map(|way| row(&design.name, "prepared", way));
-            std::iter::once(row(&design.name, "as needed", &design.as_needed)).chain(prepared)
+            std::iter::once(row(&design.name, "step by step", &design.as_needed)).chain(prepared)
         });
         Table {
             columns: vec![
                 Column::words("design"),
-                Column::words("built"),
-                Column::numbers("now").unit("usd"),
-                Column::numbers("later").unit("usd").expendable(2),
-                Column::numbers("in all").unit("usd"),
+                Column::words("construction"),
+                Column::numbers("initial").unit("usd"),
+                Column::numbers("growth").unit("usd").expendable(2),
+                Column::numbers("total").unit("usd"),
                 Column::numbers("discarded").unit("usd"),
-                Column::numbers("links moved").expendable(1),
+                Column::numbers("moved links").expendable(1),
             ],
             rows: rows.collect(),
         }

@@ -16,13 +16,13 @@ pub(super) fn write(document: &mut Document, simulation: &Simulation) {
             if placed.seeds > 1 { format!("; median of {} hash seeds", placed.seeds) } else { String::new() };
         document.heading_with(
             "order of hosts",
-            format!("one step without other jobs; bytes of all ranks{median}"),
+            format!("one step without other jobs; bytes are sums over all ranks{median}"),
         );
         document.table(orders(placed));
         document.spans(vec![advice(placed)]);
     }
     if !simulation.jobs.is_empty() {
-        document.heading_with("runs on this network", "repeated steps, started together");
+        document.heading_with("runs on this network", "both repeat their steps and start together");
         document.table(jobs(simulation));
     }
 }
@@ -51,8 +51,8 @@ fn orders(placed: &Placed) -> Table {
         columns: vec![
             Column::words("hosts"),
             Column::numbers("step").unit("s"),
-            Column::numbers("to contiguous").unit("share"),
-            Column::numbers("in leaf groups").unit("bytes").expendable(2),
+            Column::numbers("vs. contiguous").unit("share"),
+            Column::numbers("within leaf groups").unit("bytes").expendable(2),
             Column::numbers("between leaf groups").unit("bytes").expendable(1),
             Column::numbers("between pods").unit("bytes"),
             Column::numbers("to other rails").unit("bytes").expendable(3),

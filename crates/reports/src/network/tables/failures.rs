@@ -48,7 +48,7 @@ pub(crate) fn drawn(draw: &Draw) -> String {
         Draw::Moments => "expected failures".to_owned(),
         Draw::Together(list) => {
             let parts: Vec<String> = list.iter().map(|(part, n)| human::several(*n, part)).collect();
-            format!("any {} down", parts.join(" and "))
+            format!("any {} failed", parts.join(" and "))
         }
     }
 }
@@ -58,19 +58,19 @@ pub(crate) fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Ce
     let apart = if state.is_connected || !state.stranded.is_empty() {
         Cell::default()
     } else {
-        Cell::new("some domains have no common rail or plane left", Tone::Bad)
+        Cell::new("some domains have no common rail or plane", Tone::Bad)
     };
     let cut = Cell::from(ranges(&state.cut_off));
     let stranded = Cell::from(ranges(&state.stranded));
     vec![
-        ("devices cut off", cut),
-        ("stranded", if state.stranded.is_empty() { stranded } else { stranded.toned(Tone::Bad) }),
-        ("apart", apart),
-        ("kept alone", Cell::percent(state.kept_alone)),
-        ("kept, neighbour", Cell::percent(state.kept_neighbour)),
-        ("kept spread", Cell::percent(state.kept_spread)),
+        ("disconnected devices", cut),
+        ("stranded devices", if state.stranded.is_empty() { stranded } else { stranded.toned(Tone::Bad) }),
+        ("connectivity", apart),
+        ("bandwidth left, alone", Cell::percent(state.kept_alone)),
+        ("bandwidth left, neighbour", Cell::percent(state.kept_neighbour)),
+        ("bandwidth left, spread", Cell::percent(state.kept_spread)),
         (
-            "kept domain",
+            "scale-up bandwidth left",
             if state.kept_domain < 1.0 { Cell::percent(state.kept_domain) } else { Cell::default() },
         ),
         (
@@ -88,11 +88,11 @@ pub(crate) fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
     let percent = |value: f64| format!("{:.3}%", value * 100.0);
     let error = percent(sampled.stopped_error);
     let stopped = if sampled.stopped <= 0.0 {
-        format!("none observed: below {error} with 95% confidence")
+        format!("in no sampled state: below {error} with 95% confidence")
     } else if sampled.stopped >= 1.0 {
-        format!("all states: above {} with 95% confidence", percent(1.0 - sampled.stopped_error))
+        format!("in all sampled states: above {} with 95% confidence", percent(1.0 - sampled.stopped_error))
     } else {
-        format!("{} of states, standard error {error}", percent(sampled.stopped))
+        format!("in {} of states, standard error {error}", percent(sampled.stopped))
     };
     let slower = if sampled.mean_slowdown.is_finite() {
         format!(
@@ -107,9 +107,9 @@ pub(crate) fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
     vec![
         ("sampled states", format!("{} (seed {})", human::whole(sampled.samples), sampled.seed).into()),
         ("step", slower.into()),
-        ("cannot finish", stopped.into()),
-        ("devices cut off", format!("{:.2} on average", sampled.mean_cut_off).into()),
-        ("nothing missing", format!("{} of states", percent(sampled.whole)).into()),
+        ("step cannot finish", stopped.into()),
+        ("disconnected devices", format!("{:.2} on average", sampled.mean_cut_off).into()),
+        ("no failure", format!("in {} of states", percent(sampled.whole)).into()),
     ]
 }
 
@@ -121,12 +121,12 @@ pub(crate) fn classes(expectation: &Expectation) -> Table {
     let mut columns = vec![
         Column::words("part"),
         Column::numbers("count").expendable(5),
-        Column::numbers("cut off").expendable(1),
+        Column::numbers("disconnected").expendable(1),
         Column::numbers("stranded").expendable(3),
         Column::numbers("slowed").expendable(7),
-        Column::numbers("kept alone").expendable(6),
-        Column::numbers("neighbour").expendable(8),
-        Column::numbers("kept spread").expendable(2),
+        Column::numbers("left, alone").expendable(6),
+        Column::numbers("left, neighbour").expendable(8),
+        Column::numbers("left, spread").expendable(2),
         Column::numbers("step"),
         Column::numbers("failures/month"),
         Column::words("action"),
@@ -136,7 +136,7 @@ pub(crate) fn classes(expectation: &Expectation) -> Table {
     let all = &expectation.classes;
     let has_domains = all.iter().any(|loss| loss.class.kept_domain < 1.0);
     if has_domains {
-        columns.insert(STEP, Column::numbers("kept domain").expendable(3));
+        columns.insert(STEP, Column::numbers("left, scale-up").expendable(3));
     }
     let rows = all.iter().map(|loss| {
         let class = &loss.class;
@@ -180,7 +180,7 @@ pub(crate) fn brief(list: &[BriefLoss]) -> Table {
         Column::numbers("stall"),
         Column::numbers("restarts/month"),
         Column::numbers("step"),
-        Column::numbers("present").expendable(1),
+        Column::numbers("mean number").expendable(1),
         Column::numbers("GPU-hours/month"),
     ];
     let flaps = list.iter().filter_map(|brief| {
@@ -229,16 +229,16 @@ pub(crate) fn expected(e: &Expectation) -> Vec<(&'static str, Cell)> {
         (
             "failures",
             format!(
-                "{} per month, {} of them stop the job",
+                "{} per month, of which {} stop the job",
                 amount(e.failures_per_month).text,
                 amount(e.interruptions_per_month).text
             )
             .into(),
         ),
         (
-            "lost",
+            "loss",
             format!(
-                "{} GPU-hours per month, {} of all: as if {} GPUs were missing",
+                "{} GPU-hours per month, {} of all; equivalent to {} lost GPUs",
                 amount(e.lost_hours_per_month).text,
                 human::percent(e.lost_share),
                 amount(e.mean_lost_devices).text
@@ -257,11 +257,11 @@ pub(crate) fn designs<'a>(list: impl Iterator<Item = &'a Expectation>) -> Table 
     let columns = vec![
         Column::words("design"),
         Column::numbers("failures"),
-        Column::numbers("stop the job"),
+        Column::numbers("job stops"),
         Column::numbers("GPU-hours lost"),
-        Column::numbers("of all"),
+        Column::numbers("share of all"),
         Column::numbers("mean step").expendable(1),
-        Column::words("most by").expendable(2),
+        Column::words("largest cause").expendable(2),
     ];
     let rows = list.map(|e| {
         let most = e.classes.iter().max_by(|a, b| a.lost_hours_per_month.total_cmp(&b.lost_hours_per_month));

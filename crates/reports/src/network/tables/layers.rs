@@ -20,7 +20,7 @@ pub(crate) fn table(layers: &[LayerLoad]) -> Table {
         columns: vec![
             Column::words("layer"),
             Column::numbers("links").expendable(3),
-            Column::numbers("used").expendable(4),
+            Column::numbers("links used").expendable(4),
             Column::numbers("capacity").unit("gb_s").expendable(2),
             Column::numbers("busy").unit("share"),
             Column::numbers("busiest").unit("share"),

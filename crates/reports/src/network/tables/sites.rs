@@ -41,7 +41,7 @@ pub(crate) fn needed(rows: &[Row]) -> Table {
     let rows = rows.iter().map(|row| {
         let cells = row.needed.iter().map(|needed| {
             needed.bandwidth.map_or_else(
-                || Cell::from("too far"),
+                || Cell::from("latency too long"),
                 |bandwidth| Cell::number(human::bandwidth(bandwidth), bandwidth.get()),
             )
         });
