@@ -62,7 +62,7 @@ pub fn ask(arguments: impl Into<OpenRun>) -> Result<Asked, Refused> {
 /// The same with the performance settings of a launch file free, if one was named.
 pub fn ask_freed(arguments: impl Into<OpenRun>, freedom: Freedom) -> Result<Asked, Refused> {
     let arguments = arguments.into();
-    let is_launch = run::launch::find(&named(&arguments))?.is_some();
+    let is_launch = run::launch::find(named(&arguments))?.is_some();
     for (flag, words) in [("--keep", &freedom.keep), ("--free", &freedom.free)] {
         if !is_launch && !words.is_empty() {
             let problem = Problem::new("no launch file is given, so no setting is fixed");
@@ -80,7 +80,7 @@ fn ask_with(arguments: OpenRun, freedom: Option<Freedom>) -> Result<Asked, Refus
         settings(&arguments, freedom.as_ref()).map_err(|refused| in_flags_of(&arguments, refused))?;
     let has_devices = arguments.settings.iter().any(|(_, path, _)| path == DEVICES);
     let read = |path: &str| run::from_file(path);
-    let named = run::slots::sorted(&named(&arguments))?.run.as_deref().map(read).transpose()?;
+    let named = run::slots::sorted(named(&arguments))?.run.as_deref().map(read).transpose()?;
     let has_cluster = !arguments.cluster.is_empty();
     let cluster = if has_cluster { None } else { run::conventional_cluster(named.as_ref()) };
     let folder = if named.is_none() { run::convention::run_file() } else { None };
@@ -304,7 +304,7 @@ impl Question for Asked {
 
 /// Reports settings and open settings of a launch file passed as the model, as `estimate` does.
 pub fn report_launch(arguments: impl Into<OpenRun>, printer: &dyn Caller) -> Result<(), Refused> {
-    if let Some(launch) = run::launch::find(&named(&arguments.into()))? {
+    if let Some(launch) = run::launch::find(named(&arguments.into()))? {
         run::launch::print_remarks(&launch, printer);
     }
     Ok(())
