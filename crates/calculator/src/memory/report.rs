@@ -81,6 +81,8 @@ pub struct StageReport {
     pub reserved: Bytes,
     /// Memory reported by the device.
     pub device: Bytes,
+    /// Memory of the device; that of the smallest kind on the stage.
+    pub available: Bytes,
 }
 
 /// Memory of all stages, compared with the device's.
@@ -91,7 +93,7 @@ pub struct MemoryReport {
     pub stages: Vec<StageReport>,
     /// Index of the stage with the largest need.
     pub worst: usize,
-    /// Memory of the device.
+    /// Memory of the device of the worst stage.
     pub device_memory: Bytes,
     /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails.
     pub margin: Bytes,
@@ -112,13 +114,14 @@ pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
         (0..prepared.stages.len()).map(|stage| stage_report(input, &prepared, stage)).collect();
     let mut worst = 0;
     for (i, stage) in stages.iter().enumerate() {
-        if stage.allocated > stages[worst].allocated {
+        let need = |i: usize, stage: &StageReport| input.weighted(i, stage.allocated.get());
+        if need(i, stage) > need(worst, &stages[worst]) {
             worst = i;
         }
     }
     let need = stages.get(worst).map_or(Bytes::ZERO, |s| s.device);
     let least = stages.get(worst).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5);
-    let device_memory = input.cluster.accelerator.memory;
+    let device_memory = input.available(worst);
     let probability = probability_of_fitting(least, device_memory, input.software.sigma);
     MemoryReport {
         stages,
@@ -215,6 +218,7 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
         allocated: Bytes::new(allocated),
         reserved: Bytes::new(reserved),
         device: Bytes::new(device),
+        available: input.available(stage),
     }
 }
 

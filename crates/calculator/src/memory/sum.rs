@@ -33,6 +33,8 @@ pub struct Peak {
     pub reserved: Bytes,
     /// Memory reported by the device: reserved, the driver's context and the communicators.
     pub device: Bytes,
+    /// Device memory of the stage.
+    pub available: Bytes,
 }
 
 impl Peak {
@@ -296,7 +298,7 @@ pub fn peak(input: &MemoryInput<'_>) -> Peak {
     let prepared = prepare(input);
     let worst = (0..prepared.stages.len())
         .map(|stage| (stage, stage_sum(input, &prepared, stage).peak()))
-        .fold((0, (0.0, Moment::Backward)), |best, next| if next.1.0 > best.1.0 { next } else { best });
+        .fold((0, (0.0, Moment::Backward)), |best, next| worse(input, best, next));
     finish(input, worst)
 }
 
@@ -315,6 +317,15 @@ pub fn published_peak(input: &MemoryInput<'_>) -> Bytes {
     }
 }
 
+/// The stage with the larger need relative to its device memory; the first of equal ones.
+pub(super) fn worse(
+    input: &MemoryInput<'_>,
+    best: (usize, (f64, Moment)),
+    next: (usize, (f64, Moment)),
+) -> (usize, (f64, Moment)) {
+    if input.weighted(next.0, next.1.0) > input.weighted(best.0, best.1.0) { next } else { best }
+}
+
 pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usize, (f64, Moment))) -> Peak {
     let (reserved, device) = overheads(allocated, input.plan, input.software);
     Peak {
@@ -323,6 +334,7 @@ pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usi
         allocated: Bytes::new(allocated),
         reserved: Bytes::new(reserved),
         device: Bytes::new(device),
+        available: input.available(stage),
     }
 }
 

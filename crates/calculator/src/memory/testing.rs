@@ -296,5 +296,6 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
         },
         source: String::new(),
         calibration: None,
+        pools: Vec::new(),
     }
 }
