@@ -230,6 +230,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         optimizer_temporary: 0.0,
         casts_weights: false,
         keeps_low_precision_shard: true,
+        shards_frozen_as_loaded: false,
         gathered_layers: 2.0,
         live_parameters: 0.0,
         gradient_layers: 1.0,
