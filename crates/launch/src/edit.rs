@@ -65,7 +65,7 @@ pub fn edit(
             let language = megatron::Megatron { format: Format::MegatronScript };
             let now = megatron::Megatron::of_run(from);
             let targets = language.targets(from, to, &now, false);
-            let reason = "a log does not start a run: change the script of the run".to_owned();
+            let reason = "a log cannot be edited: change the script of the run".to_owned();
             return Err(Refused { reason, by_hand: changes(&language, &targets, &now) });
         }
         Format::MegatronArgsYaml => match model_args::ModelArgs::of(text) {
@@ -80,7 +80,7 @@ pub fn edit(
                 Some(language) => Box::new(language),
                 None => match in_place::InPlace::of(text) {
                     Some(language) => Box::new(language),
-                    None => return Err(refused("its settings cannot be read individually")),
+                    None => return Err(refused("its settings cannot be changed automatically")),
                 },
             }
         }
@@ -93,7 +93,7 @@ pub fn edit(
         return Err(Refused { reason, by_hand: changes(language, &targets, &now) });
     }
     let Some(now) = language.settings(text) else {
-        return Err(refused("its settings cannot be read individually"));
+        return Err(refused("its settings cannot be changed automatically"));
     };
     if let Some(reason) = language.refusal(to) {
         return Err(refused(&reason));

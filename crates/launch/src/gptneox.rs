@@ -48,7 +48,7 @@ const KNOWN: &[Known] = &[
         Lost(&["false"], "moments are estimated in 32 bits instead of 8, an upper bound of memory"),
     ),
     ("checkpoint_activations", Read),
-    ("checkpoint_num_layers", Lost(&["1"], "layers are estimated as kept one by one")),
+    ("checkpoint_num_layers", Lost(&["1"], "layers are assumed to be kept one by one")),
     ("hidden_dropout", Read),
     ("attention_dropout", Read),
     ("precision", Read),
@@ -284,7 +284,7 @@ fn degrees(fields: &mut Fields<'_>) {
     {
         match fields.count(path) {
             Some(n) => fields.set(key, &n.max(1), path),
-            None => fields.default(key, &1_u64, "GPT-NeoX shards nothing by default"),
+            None => fields.default(key, &1_u64, "GPT-NeoX does not shard by default"),
         }
     }
     let path = "sequence_parallel";

@@ -262,14 +262,15 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::LlamaFactory && fields.flag("do_train") != Some(true) {
         let other = ["do_predict", "do_eval"].into_iter().find(|path| fields.flag(path) == Some(true));
         if let Some(path) = other {
-            let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
+            let problem = Problem::new("this run only evaluates: `do_train` is not set");
             return fields.problem(problem.hint("pass the configuration of the training"), path);
         }
         // Without data there is no training: a configuration of `llamafactory-cli chat`, `api` or `export`.
         let data =
             ["stage", "dataset", "cutoff_len", "per_device_train_batch_size", "learning_rate", "output_dir"];
         if !data.iter().any(|path| fields.document.has(path)) {
-            let problem = Problem::new("this file trains nothing: neither `do_train` nor a data set is set");
+            let problem =
+                Problem::new("this file does not start training: neither `do_train` nor a data set is set");
             let hint = "pass the configuration of the training";
             return fields.problem(problem.hint(hint), "model_name_or_path");
         }
@@ -457,17 +458,17 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.default("plan.recompute", &full, "TRL checkpoints every layer by default");
         }
         (Dialect::Transformers, _) if is_trainer(fields) => {
-            let why = "Transformers' Trainer checkpoints nothing by default";
+            let why = "Transformers' Trainer does not checkpoint by default";
             fields.default("plan.recompute", &Recompute::None, why);
         }
         (Dialect::OpenRlhf, _) => {
-            fields.default("plan.recompute", &Recompute::None, "OpenRLHF checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "OpenRLHF does not checkpoint by default");
         }
         (Dialect::Swift, _) => {
             fields.default("plan.recompute", &full, "ms-swift checkpoints every layer by default");
         }
         (Dialect::Axolotl, _) if !fields.document.has("fsdp_config.fsdp_activation_checkpointing") => {
-            fields.default("plan.recompute", &Recompute::None, "Axolotl checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "Axolotl does not checkpoint by default");
         }
         _ => {}
     }

@@ -116,7 +116,7 @@ impl Edited {
         });
         (!has_evidence && !added.is_empty()).then(|| {
             let list = added.join(", ");
-            format!("no flag of the file dates its Megatron-LM: check that this version has {list}")
+            format!("the version of Megatron-LM is unknown: check that it has {list}")
         })
     }
 

@@ -31,7 +31,7 @@ pub(crate) enum Dialect {
     Pai,
 }
 
-const CONVERTS: &str = "converts a checkpoint and trains nothing";
+const CONVERTS: &str = "only converts a checkpoint";
 /// Programs that train no causal language model: a part of their name, and their purpose.
 const OTHERS: &[(&str, &str)] = &[
     ("pretrain_bert", "trains an encoder (BERT)"),
@@ -45,10 +45,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("finetune_vlm", "trains a vision-language model"),
     ("multimodal/train", "trains a vision-language model"),
     ("mimo/train", "trains a vision-language model"),
-    ("run_text_generation", "generates text and trains nothing"),
-    ("text_generation", "generates text and trains nothing"),
-    ("generate_", "generates text and trains nothing"),
-    ("_inference", "runs inference and trains nothing"),
+    ("run_text_generation", "only generates text"),
+    ("text_generation", "only generates text"),
+    ("generate_", "only generates text"),
+    ("_inference", "only runs inference"),
     ("checkpoint/convert", CONVERTS),
     ("checkpoint/util", CONVERTS),
     ("hf2mcore", CONVERTS),
@@ -56,11 +56,11 @@ const OTHERS: &[(&str, &str)] = &[
     ("_to_hf", CONVERTS),
     ("convert_", CONVERTS),
     ("/convert.py", CONVERTS),
-    ("preprocess_data", "prepares data and trains nothing"),
+    ("preprocess_data", "only prepares data"),
     ("merge_mp_partitions", CONVERTS),
-    ("create_doc_index", "builds an index and trains nothing"),
-    ("tasks/", "runs a task and pretrains nothing"),
-    ("evaluate", "evaluates a model and trains nothing"),
+    ("create_doc_index", "only builds an index"),
+    ("tasks/", "only runs a downstream task"),
+    ("evaluate", "only evaluates a model"),
 ];
 
 /// Purpose of a program that trains no causal language model, with the word that shows it. `None` for other programs.

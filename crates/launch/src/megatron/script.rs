@@ -166,7 +166,7 @@ fn none_started(text: &str) -> Problem {
         .and_then(|word| word.split_once('=').map(|(_, name)| name).or_else(|| words.next()));
     match recipe {
         Some(name) => Problem::new(format!(
-            "this script starts Megatron-Bridge's recipe `{name}` by its name, which is not in this file"
+            "this script starts the Megatron-Bridge recipe `{name}`, whose settings are not in this file"
         ))
         .hint("pass the recipe's Python file, or a model with its layout, as in `railwright estimate llama-3.1-8b --tp 8`"),
         None => Problem::new("no command in this file starts Megatron-LM with flags of a run")

@@ -246,7 +246,8 @@ fn packing(fields: &mut Fields<'_>) {
             let global = fields.draft.spec().plan.global_batch;
             fields.set("plan.micro_batch", &crate::packed::samples(count, length, global), &tokens);
         }
-        let message = "samples are packed: all are estimated at the maximum length, an upper bound of time";
+        let message =
+            "samples are packed: all are assumed to have the maximum length, an upper bound of time";
         fields.remark(RemarkKind::Assumed, &enabled, message);
     }
 }

@@ -130,7 +130,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         {
             let key = "plan.recompute";
             if is_megatron {
-                fields.default(key, &Recompute::None, "verl's Megatron recomputes nothing by default");
+                fields.default(key, &Recompute::None, "verl's Megatron does not recompute by default");
             } else if is_older(fields) {
                 let (source, line) = fields.source(OLDER_BATCH);
                 let why = "versions of verl with this key have their own default, which was off in 2024 and on in 2025";
@@ -190,7 +190,7 @@ fn ranks(fields: &mut Fields<'_>) {
         && fields.draft.value("cluster.devices").is_some()
     {
         let (source, line) = fields.source(all);
-        let why = "without the hybrid engine, a part of these devices generates";
+        let why = "without the hybrid engine, some of these devices run generation";
         fields.draft.leave_open("cluster.devices", &source, line, why);
         fields.remark(RemarkKind::Unresolved, all, why);
     }
@@ -280,7 +280,7 @@ fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let lengths = ["data.max_prompt_length", "data.max_response_length"];
     if let (Some(prompt), Some(response)) = (fields.count(lengths[0]), fields.count(lengths[1])) {
         fields.set("plan.sequence_length", &prompt.saturating_add(response), lengths[1]);
-        let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
+        let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
         fields.remark(RemarkKind::Assumed, lengths[1], message);
     }
     let micro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
@@ -295,7 +295,7 @@ fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
                 let share = crate::packed::share(fields.draft.spec(), ranks);
                 let micro_batch = crate::packed::samples(tokens_count, length, share);
                 fields.set("plan.micro_batch", &micro_batch, TOKENS);
-                let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+                let message = "samples are packed up to this number of tokens: estimated with as many samples of maximum length as fit";
                 fields.remark(RemarkKind::Assumed, TOKENS, message);
             }
             _ => {
@@ -347,7 +347,7 @@ fn older_micro_batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let Some(replicas) = fields.draft.spec().cluster.devices.map(|devices| devices / shared) else { return };
     if replicas > 0 && all >= replicas {
         fields.set("plan.micro_batch", &(all / replicas), path);
-        let message = format!("samples of all {replicas} replicas together, in older versions of verl");
+        let message = format!("counts the samples of all {replicas} replicas in older versions of verl");
         fields.remark(RemarkKind::Assumed, path, message);
     }
 }

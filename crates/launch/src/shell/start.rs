@@ -336,7 +336,7 @@ impl Walker<'_> {
             return Ok((name.text.clone(), text.clone()));
         }
         if let Some(unknown) = name.unknown.first() {
-            return Err(format!("its path depends on `{}`, which has no value", unknown.text));
+            return Err(format!("its path depends on `{}`, which is not set", unknown.text));
         }
         if self.script.sources.count() >= MOST_FILES {
             return Err(format!("the script has more than {MOST_FILES} files"));

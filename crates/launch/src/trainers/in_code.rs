@@ -136,7 +136,7 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
     }
     checkpointing(text, &mut keys.document);
     if let Some(index) = text.lines().position(|line| line.contains("requires_grad = False")) {
-        let why = "parts may be frozen: all are estimated as trained, an upper bound".to_owned();
+        let why = "parts may be frozen: all are assumed to be trained, an upper bound".to_owned();
         keys.unknown.push(("requires_grad = False".to_owned(), index + 1, why));
     }
     Ok(keys)

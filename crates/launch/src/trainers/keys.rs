@@ -332,7 +332,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("freeze_vision_tower", Read),
     ("freeze_multi_modal_projector", Read),
     ("freeze_language_model", Read),
-    ("expert_parallel_size", Lost(&["1"], "experts are estimated as sharded with the other parameters")),
+    ("expert_parallel_size", Lost(&["1"], "experts are assumed to be sharded with the other parameters")),
     ("tensor_model_parallel_size", Key("plan.tensor_parallel")),
     ("pipeline_model_parallel_size", Key("plan.pipeline_parallel")),
     ("expert_model_parallel_size", Key("plan.expert_parallel")),

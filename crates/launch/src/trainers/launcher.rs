@@ -167,10 +167,10 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
     if let Some(all) = fields.count(path).filter(|&n| n > 0) {
         // A program that starts accelerate on several nodes may multiply its processes (open-instruct's `mason.py`).
         if of_wrapper.is_some_and(|(gpus, nodes)| gpus.saturating_mul(nodes) != all) {
-            let message = "differs from nodes x GPUs of the program that starts accelerate: pass --gpus";
+            let message = "differs from the nodes x GPUs of the program that starts accelerate: pass --gpus";
             fields.remark(RemarkKind::Unresolved, path, message);
             let (source, line) = fields.source(path);
-            let why = "two numbers of processes";
+            let why = "the number of processes is set twice, to different values";
             return fields.draft.leave_open("cluster.devices", &source, line, why);
         }
         fields.set("cluster.devices", &all, path);
