@@ -23,7 +23,7 @@ fn several_trainings_of_one_script_are_named() {
     let chat = "llamafactory-cli chat --model_name_or_path Qwen/Qwen3-8B --template qwen\n";
     let several = launch(&format!("#!/bin/bash\n{chat}{first}{last}"), "train.sh");
     folder::check(&several, &[("model.name", "\"qwen3-8b\""), ("plan.sequence_length", "512")]);
-    let part = "2 commands start a training, at the lines 3 and 4: that of line 4 is read";
+    let part = "2 commands start training, in lines 3 and 4; the command in line 4 is read";
     assert!(has(&several, RemarkKind::Conflict, part), "{:?}", several.remarks);
     let alone = launch(&format!("#!/bin/bash\n{chat}{last}"), "train.sh");
     assert!(!has(&alone, RemarkKind::Conflict, "commands start"), "{:?}", alone.remarks);
@@ -60,8 +60,8 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
         "#!/bin/bash\nif [ -e /data/big ]; then\n  {large}elif [ -e /data/c ]; then\n  {large}else\n  {small}fi\n"
     );
     let read = launch(&branches, "train.sh");
-    let part = "at the lines 3 and 7: that of line 7 is read; a condition selects it or that of line 3, and a run starts only \
-                one of them";
+    let part = "in lines 3 and 7; the command in line 7 is read; a condition selects this command or that in line 3, so a run \
+                starts only one of them";
     assert!(has(&read, RemarkKind::Conflict, part), "{:?}", read.remarks);
     assert!(!has(&read, RemarkKind::Conflict, "a separate run"), "{:?}", read.remarks);
     let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());
