@@ -34,13 +34,13 @@ fn several_trainings_of_one_script_are_named() {
         )
     };
     let read = launch(&format!("#!/bin/bash\n{}{}{}", megatron(1), megatron(2), megatron(1)), "run.sh");
-    assert!(has(&read, RemarkKind::Conflict, "at the lines 2 and 3"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Conflict, "in lines 2 and 3"), "{:?}", read.remarks);
     let text = "#!/bin/bash\ntrain() {\n  torchrun --nproc_per_node 4 fit.py --model_name_or_path google/gemma-2b \
         --learning_rate 1e-5 --train_batch_size_per_device 4 --max_seq_len 1024 --data $1\n}\ntrain a\ntrain b\n";
     let repeated = launch(text, "run.sh");
     folder::check(&repeated, &[("plan.micro_batch", "4"), ("plan.sequence_length", "1024")]);
     assert!(
-        has(&repeated, RemarkKind::Conflict, "starts 2 times with other words"),
+        has(&repeated, RemarkKind::Conflict, "runs 2 times with different arguments"),
         "{:?}",
         repeated.remarks
     );
@@ -66,7 +66,7 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
     assert!(!has(&read, RemarkKind::Conflict, "a separate run"), "{:?}", read.remarks);
     let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());
     let read = launch(&either, "train.sh");
-    assert!(has(&read, RemarkKind::Conflict, "a condition selects one of them"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Conflict, "of which a condition selects one"), "{:?}", read.remarks);
     let more = launch(&format!("{branches}{}", train("Qwen/Qwen3-32B")), "train.sh");
     assert!(has(&more, RemarkKind::Conflict, "each of the others is a separate run"), "{:?}", more.remarks);
     assert!(!has(&more, RemarkKind::Conflict, "only one of them"), "{:?}", more.remarks);

@@ -193,7 +193,7 @@ fn runs_that_train_nothing_are_refused() {
         (
             "model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3_nothink\ninfer_backend: huggingface\n"
                 .to_owned(),
-            "trains nothing",
+            "does not start training",
         ),
     ] {
         let problems = read(&text, None).map(|launch| launch.remarks.len()).expect_err("refused");
