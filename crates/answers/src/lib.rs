@@ -30,6 +30,7 @@ mod names;
 mod network_classes;
 mod network_question;
 mod open_features;
+mod outages;
 mod prepared;
 mod pricing;
 mod question;
@@ -57,8 +58,9 @@ pub use names::{
     aliases_of, dimension, flag_of, is_same_value, key_of_keyword, other_value, plan_key, short_flag_of,
 };
 pub use network_classes::NetworkClasses;
-pub use network_question::{network_plan, scale_up_prices};
+pub use network_question::{network_plan, scale_up_prices, too_expensive};
 pub use open_features::OpenFeature;
+pub use outages::outages;
 pub use prepared::{Evaluated, Prepared};
 pub use pricing::{ClosedForm, Machines, Pricing};
 pub use question::{MOST_NUMBERS, Question, Settings, cluster_sizes, fitted_devices};

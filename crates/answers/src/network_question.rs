@@ -1,6 +1,6 @@
 //! Settings of a question about networks.
 //!
-//! Responsible for: plan settings that are the same on all networks, and prices of scale-up domains. Excludes the axes of the networks.
+//! Responsible for: plan settings that are the same on all networks, prices of scale-up domains, and networks above a budget. Excludes the axes of the networks.
 
 use crate::question::Question;
 use crate::setting::Setting;
@@ -8,6 +8,7 @@ use railwright_spec::human;
 use railwright_spec::plan::{PlanSpec, Segment, default_batch, divisible_batch};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Dollars;
+use railwright_tuner::codesign::Point;
 use std::collections::BTreeMap;
 
 /// Plan settings that are the same on all networks, with a batch; and the defaults in words.
@@ -50,4 +51,20 @@ pub fn scale_up_prices(texts: &[String]) -> Result<BTreeMap<u64, Dollars>, Probl
         list.insert(size, price);
     }
     Ok(list)
+}
+
+/// Networks above the budget, in words.
+pub fn too_expensive(
+    above: &[Point],
+    budget: Dollars,
+    scale_up_prices: &BTreeMap<u64, Dollars>,
+) -> Option<String> {
+    let prices = above.iter().map(|point| point.price(scale_up_prices));
+    let least = prices.min_by(|a, b| a.get().total_cmp(&b.get()))?;
+    Some(format!(
+        "{} networks above {} are left out, the cheapest at {}",
+        human::whole(above.len() as u64),
+        human::dollars(budget),
+        human::dollars(least)
+    ))
 }

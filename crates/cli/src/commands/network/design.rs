@@ -13,27 +13,27 @@ use super::{gigabits, kind, on_run, prices, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
-use crate::input::{self, CONFIG_LIMIT};
+use crate::input::{self, CONFIG_LIMIT, Disk};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::{
-    NetworkClasses, Question as _, Searcher, Setting, budget, network_plan, quoted, scale_up_prices,
+    NetworkClasses, Question as _, Searcher, Setting, budget, network_plan, outages, quoted, scale_up_prices,
+    too_expensive,
 };
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{BytesPerSecond, Dollars};
+use railwright_spec::quantity::BytesPerSecond;
 use railwright_spec::run::{Field, Run, Sheet, Value};
 use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
-    Axes, Codesign, Found, Grid, Judging, NoPlan, Point, Progress, answer, best_first, judge, usual_domains,
+    Axes, Codesign, Found, Grid, Judging, NoPlan, Progress, answer, best_first, judge, usual_domains,
     usual_speeds,
 };
 use railwright_tuner::flows::idle_nics;
 use railwright_tuner::search::Options;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -209,11 +209,13 @@ fn priced(
     let all = grid.classes.len();
     let found = classes.plans(&grid.classes, &best_first(&grid.classes), &|done| watch(done, all))?;
     chosen.extend(classes.summary(all));
-    let layouts = grid.classes.iter().zip(&found).map(|(cluster, found)| match found {
-        Ok(found) => setting.on_cluster(cluster).short_layout(&found.plan),
-        Err(_) => String::new(),
-    });
-    let layouts = layouts.collect();
+    let layout = |cluster: &Cluster, found: &Found| {
+        let setting = setting.on_cluster(cluster);
+        [setting.short_layout(&found.plan), setting.layout(&found.plan)]
+    };
+    let classes_found = grid.classes.iter().zip(&found);
+    let layouts = classes_found.map(|(cluster, found)| found.as_ref().map(|found| layout(cluster, found)));
+    let layouts = layouts.map(Result::unwrap_or_default).collect();
     let is_complete = classes.is_complete();
     let site = on_run::site(&setting.run, &prices, arguments.years)?;
     let device_price = site.device_price.map_or_else(
@@ -227,28 +229,18 @@ fn priced(
             format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
         },
     );
-    let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    let outages = outages(&setting.run, &setting.spec, &Disk)?;
+    let domain = machine.scale_up.domain_size;
+    let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up_prices, domain);
+    if let Some(lost) = codesign.lost() {
+        let [least, most] = lost.map(human::percent);
+        chosen.push(format!("failures of each network at published rates ({least} to {most} of the time)"));
+    }
     for row in &codesign.rows {
         let warning = idle_nics(&row.design, machine);
         codesign.warnings.extend(warning.filter(|warning| !codesign.warnings.contains(warning)));
     }
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
-}
-
-/// Networks above the budget, in words.
-fn too_expensive(
-    above: &[Point],
-    budget: Dollars,
-    scale_up_prices: &BTreeMap<u64, Dollars>,
-) -> Option<String> {
-    let prices = above.iter().map(|point| point.price(scale_up_prices));
-    let least = prices.min_by(|a, b| a.get().total_cmp(&b.get()))?;
-    Some(format!(
-        "{} networks above {} are left out, the cheapest at {}",
-        human::whole(above.len() as u64),
-        human::dollars(budget),
-        human::dollars(least)
-    ))
 }
 
 /// The run with a machine, and the defaults chosen.

@@ -10,21 +10,22 @@ use crate::run;
 use railwright_network::bill::compare::OnRun;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
+use railwright_network::failures::Outages;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{Run, Sheet};
+use railwright_spec::run::{Run, RunSpec, Sheet};
 use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
 use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
 use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
 use std::ops::ControlFlow;
 
-/// Reads a run file with settings on top.
-pub(super) fn read(path: &str, set: &[String]) -> Result<Run, Failure> {
+/// Reads a run file with settings on top, and its specification.
+pub(super) fn read(path: &str, set: &[String]) -> Result<(Run, RunSpec), Failure> {
     let arguments = RunArguments { run: Some(path.to_owned()), set: set.to_vec(), ..RunArguments::default() };
     match run::resolve_spread(&arguments) {
-        Ok(resolved) => Ok(resolved.run.as_used()),
+        Ok(resolved) => Ok((resolved.run.as_used(), resolved.spec)),
         // Here `--cluster` and `--gpus` would describe the network: the run is completed with settings.
         Err(Failure::Input(problems)) => Err(Failure::Input(problems.into_iter().map(in_settings).collect())),
         Err(failure) => Err(failure),
@@ -77,7 +78,7 @@ pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Re
 /// The run's step on a design, or the reason why it is not comparable. It is simulated with the plan of the run, as `network design` does.
 pub(super) fn step(
     design: &Design,
-    run: &Run,
+    (run, outages): (&Run, &Outages),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<OnRun, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
@@ -95,6 +96,7 @@ pub(super) fn step(
         step_time,
         closed_form,
         unsimulated,
+        kept: outages.kept(design, share)?,
         network_share: (1.0 - rest / step_time).clamp(0.0, 1.0),
         tokens_per_second: run.plan.tokens_per_step() as f64 / step_time.get(),
     })
