@@ -62,7 +62,7 @@ pub fn too_expensive(
     let prices = above.iter().map(|point| point.price(scale_up_prices));
     let least = prices.min_by(|a, b| a.get().total_cmp(&b.get()))?;
     Some(format!(
-        "{} networks above {} are left out, the cheapest at {}",
+        "{} networks above {} are excluded; the cheapest of them costs {}",
         human::whole(above.len() as u64),
         human::dollars(budget),
         human::dollars(least)

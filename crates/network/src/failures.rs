@@ -62,7 +62,7 @@ fn in_places(design: &Design) -> Vec<Class> {
                 kept_alone: 0.5,
                 kept_neighbour: 0.5,
                 kept_spread: 0.5,
-                remark: "a ring that becomes a line has half the bandwidth; other dimensions are intact",
+                remark: "the ring becomes a line with half the bandwidth; other dimensions are intact",
                 ..Class::default()
             });
         }
@@ -201,7 +201,7 @@ fn shared(
 }
 
 /// Remark of a part whose loss leaves detours alone.
-const DETOURS: &str = "the only direct link of its pair: detours take two links each";
+const DETOURS: &str = "the only direct link of its pair, so detours use two links each";
 
 /// Share of the bandwidth between two groups that is left without some of their links; detours over a third group take two links each.
 fn over_pair(lost: u64, between: u64) -> f64 {
@@ -314,7 +314,7 @@ fn leaf(design: &Design, count: u64, below: &Below) -> Class {
     }
     let none =
         Class { stranded: 0, touched: 0, kept_alone: 1.0, kept_neighbour: 1.0, kept_spread: 1.0, ..class };
-    Class { remark: "no devices are connected to them", ..none }
+    Class { remark: "no devices are connected to it", ..none }
 }
 
 /// A folded Clos: what is left above leaves follows from the policy of routes ([`above`]).
@@ -349,7 +349,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         let alike = if clos.is_regular() { 1 } else { of_each };
         let kept = (part.number..part.number + alike).map(kept).fold(1.0, f64::min);
         let remark =
-            if alike > 1 { "the worst of parts with unequal numbers of links: approximate" } else { "" };
+            if alike > 1 { "approximate: the worst of parts with unequal numbers of links" } else { "" };
         let class = shared(design, part.class, count * design.planes, below.devices, 1.0 - kept, apart);
         list.push(Class { remark, ..class });
     };
@@ -401,7 +401,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         }
     }
     for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
-        class.remark = "the only spine: leaves reach no other leaf in this plane";
+        class.remark = "the only spine, so leaves cannot reach each other in this plane";
     }
     // Parts without connections have no effect.
     for class in

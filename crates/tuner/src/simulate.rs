@@ -272,7 +272,7 @@ pub fn simulate_watched(
     let step_time = after.total(&played, &staged);
     change(
         match (is_broken, idle) {
-            (true, _) => "broken parts",
+            (true, _) => "failed parts",
             (false, Some(_)) => "other jobs",
             (false, None) => "contention and oversubscription",
         },
@@ -327,6 +327,7 @@ impl Prepared {
         setting: &Setting<'_>,
     ) -> Result<Self, Problem> {
         let Setting { network, seats, .. } = *setting;
+        cluster.require_one_kind("network simulation")?;
         if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
             return Err(problem);
         }
@@ -416,7 +417,7 @@ fn whole(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
     let timed = step_time_within(run, setting, Extent::WHOLE, watch)?;
-    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step never ends"))
+    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not finish"))
 }
 
 /// Distinct names of the classes that take detours.

@@ -94,6 +94,7 @@ impl Machine {
             },
             source: String::new(),
             calibration: None,
+            pools: Vec::new(),
         }
     }
 

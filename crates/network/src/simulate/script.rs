@@ -211,7 +211,7 @@ impl Script {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Played, Problem> {
         let played = self.play_within(bundle, (Seconds::new(f64::INFINITY), None), watch)?;
-        played.ok_or_else(|| Problem::new("the step never ends"))
+        played.ok_or_else(|| Problem::new("the step does not finish"))
     }
 
     /// Plays a step up to a limit; `None` if it ends later. `rests` stops it as soon as the limit cannot be met.

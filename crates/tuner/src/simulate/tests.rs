@@ -250,7 +250,7 @@ fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
 
     let nic = simulated(&run, &spec_of(Kind::RailOnly), &["nic:3"], None);
     assert!((row(&nic, "data").alone / row(&nic, "data").closed_form - 1.0) > 0.05);
-    assert!(change(&nic, "broken parts") > 0.0);
+    assert!(change(&nic, "failed parts") > 0.0);
     assert!(nic.step_time > whole.step_time);
     // Changes sum to the difference between the closed form and the step.
     let sum: f64 = nic.changes.iter().map(|change| change.cost.get()).sum();
@@ -303,7 +303,11 @@ fn a_run_that_cannot_finish_is_reported() {
     let problem =
         simulate(&run.0, &run.1, &run.2, &Setting { background: Some(spare), ..Setting::on(&wiring) })
             .expect_err("full");
-    assert!(problem.message.contains("there are no unused devices for other jobs"), "{}", problem.message);
+    assert!(
+        problem.message.contains("there are no unused devices for background load"),
+        "{}",
+        problem.message
+    );
 }
 
 /// 405B on 32,768 devices has one flow per stage and kind of communication, on any fabric.
