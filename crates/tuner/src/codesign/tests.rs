@@ -6,6 +6,8 @@ use crate::search::Space;
 use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
+use railwright_network::failures::Outages;
+use railwright_network::failures::rates::Rates;
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{self, Cluster};
@@ -520,4 +522,36 @@ fn the_cluster_of_a_design_has_no_more_than_the_link_of_a_device() {
     };
     assert_eq!(of(400.0).gb(), 50.0);
     assert!((of(800.0).gb() - 63.0).abs() < 0.1 && of(1600.0) == of(800.0));
+}
+
+/// Failures of each network change the cost of its tokens alone: two planes lose the least, and a factor on the availability is one on the cost.
+#[test]
+fn failures_of_a_network_are_in_the_cost_of_its_tokens() {
+    let model = by_name("llama-3-70b").expect("known");
+    let own = grid(&[Kind::RailOptimized, Kind::DualPlane], &model, &PlanSpec::default());
+    let of = |cluster: &Cluster| {
+        let plan = plan(&model, cluster, 8, 1024);
+        let step_time = step_time(&model, cluster, &plan).expect("possible");
+        Found { plan, step_time, fresh_step_time: step_time, tokens_per_second: 1e6, network_share: 0.1 }
+    };
+    let found: Vec<Result<Found, NoPlan>> = own.classes.iter().map(|cluster| Ok(of(cluster))).collect();
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let outages =
+        Outages::new(Rates::catalogue().expect("well formed"), &machine(1024), false).expect("built");
+    let rows = |outages| answer(own.clone(), &found, layouts.clone(), (&site(), outages), BTreeMap::new(), 8);
+    let (with, without) = (rows(Some(&outages)), rows(None));
+    let cost =
+        |row: &Row| row.share.cluster.and_then(|whole| whole.dollars_per_million_tokens).map(Dollars::get);
+    let mut kept = BTreeMap::new();
+    for (row, free) in with.rows.iter().zip(&without.rows) {
+        let (own, factor) = (cost(row).expect("priced"), row.kept.expect("a step"));
+        assert!((own * factor / cost(free).expect("priced") - 1.0).abs() < 1e-12 && free.kept.is_none());
+        assert_eq!(factor, outages.kept(&row.design, 0.1).expect("known"));
+        if row.domain == 8 && row.oversubscription == 1.0 {
+            kept.insert(row.topology.name(), factor);
+        }
+    }
+    assert!(kept["rail-optimized"] < kept["dual-plane"] && kept["dual-plane"] < 1.0, "{kept:?}");
+    let [least, most] = with.lost().expect("without a goodput");
+    assert!(least > 0.0 && most < 0.02 && without.lost().is_none(), "{least} {most}");
 }
