@@ -286,6 +286,7 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
             kind: "InfiniBand".to_owned(),
             latency: Seconds::from_micros(2.0),
             tiers: Vec::new(),
+            in_network_reduction: false,
             rail_forwarding: 1.0,
         },
         host: Host {

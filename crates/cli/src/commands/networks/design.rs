@@ -11,7 +11,7 @@ use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input::networks::prices;
-use crate::input::{self, CONFIG_LIMIT, open_run};
+use crate::input::{self, CONFIG_LIMIT, Disk, open_run};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::{NetworkQuestion, Priced, Searcher, priced};
