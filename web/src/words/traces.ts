@@ -43,9 +43,9 @@ export const notRecorded = 'not recorded'
 export const theseRecordsHaveNoCollectives = 'These records have no collectives to compare.'
 export const groups = 'Groups'
 export const byGroupAndOperation = 'By group and operation'
-export const waitForTheLastRank = 'sums over the recording, mean over ranks; waiting for the last rank is not transfer'
+export const waitForTheLastRank = 'totals of the recording, mean over ranks; transfer time excludes waits for the last rank'
 export const communicationByGroupAndOperation = 'Communication by group and operation'
-export const forText = 'For'
+export const forText = 'Group'
 export const operation = 'Operation'
 export const calls = 'Calls'
 export const size = 'Size'
@@ -55,11 +55,11 @@ export const busBandwidth = 'Bus bandwidth'
 export const best = 'Best'
 export const ranks = 'Ranks'
 export const byRank = 'By rank'
-export const sumsOverTheRecordingShares = 'sums and shares of the recording'
+export const sumsOverTheRecordingShares = 'totals and shares of the recording'
 export const communicationAndWaits = 'Communication and waits'
 export const shareOfTheRecordingWith =
   'share of the recording in collectives and messages; includes waits for messages, which the breakdown of the step counts as bubble'
-export const shareOfTheRecordingExposed = 'share of the recording in them without compute at the same time'
+export const shareOfTheRecordingExposed = 'share of the recording in collectives and messages that are not overlapped with compute'
 export const communicationByRank = 'Communication by rank'
 export const rank = 'Rank'
 export const collectives = 'Collectives'
@@ -72,6 +72,7 @@ export const waiting = (share: Part) => `${share} waiting`
 
 // compare.tsx
 export const against = 'Against'
+export const asTyped = 'as typed'
 export const otherTracesOrARun = 'path of traces or of a run file'
 export const compare = 'Compare'
 export const chooseAFile = 'Choose a file…'
@@ -82,14 +83,14 @@ export const compareTheseTracesWithThe = 'Compare these traces with the predicti
 export const theCalculatorsRun = 'The calculator’s run'
 export const theFirstOf = 'The first of'
 export const pathsIsComparedOpenThe = 'paths is compared; open the folder to compare all.'
-export const aStepTakes = 'A step takes'
+export const aStepTakes = 'Step time is'
 export const insteadOf = 'instead of'
 export const whereAStepGoes = 'Step breakdown'
 export const familiesOfOperators = 'Families of operators'
 export const partByPart = (title: Part) => `${title}, part by part`
 export const part = 'Part'
 export const other = 'Other'
-export const these = 'These'
+export const these = 'This job'
 export const change = 'Change'
 export const changeAsABar = 'Change'
 export const ofIt = 'Relative'
@@ -125,7 +126,7 @@ export const noMfu = 'no MFU'
 export const noPrediction = 'no prediction'
 export const theCalculatorsRun2 = (value: Part) => `The calculator’s run: ${value}`
 export const mfuNamesOfGroupsAnd = 'MFU, group names and the prediction come from this run'
-export const openARunInThe = 'A run of the calculator gives MFU and a prediction.'
+export const openARunInThe = 'MFU and a prediction require a run of the calculator.'
 export const openTheCalculator = 'Choose one'
 export const layout = 'Layout'
 export const specifyTheLayout = 'Specify the layout'
@@ -135,6 +136,15 @@ export const parallelSizesInnermostFirstLayout = 'Parallel sizes, innermost firs
 export const accelerator = 'Accelerator'
 export const fromTheTraces = 'from the traces'
 export const flopPerStep = 'FLOP per step'
+export const aRunOrLaunchFile = 'A run or launch file…'
+export const runOfAFile = 'Run'
+export const removeFile = (name: Part) => `Remove ${name}`
+export const remove = 'remove'
+export const cluster = 'Cluster'
+export const ofTheFile = 'of the file'
+export const all = 'all'
+export const stepOnly = (step: Part) => `step ${step} only`
+export const numberOfTheStepThat = 'Number of the step to profile'
 export const modelFlopsOfAStep = 'Model FLOPs of a step over all ranks'
 
 // note.tsx
@@ -148,8 +158,8 @@ export const addANote = 'Add a note'
 // overview.tsx
 export const ofText = (ranks: Part, choice: Part, worldSize: Part) => `${ranks} of ${choice}${worldSize}`
 export const meanOverRanksAndSteps2 = 'mean over ranks and steps'
-export const topDown = 'Top down'
-export const labelPhaseFamilyKernelTime = 'label, phase, family, kernel; time per rank and step'
+export const topDown = 'Hierarchical breakdown'
+export const labelPhaseFamilyKernelTime = 'by label, phase, family and kernel; time per rank and step'
 export const includingOverlappedTime = 'including overlapped time'
 export const caveats = 'Caveats'
 export const stepTime = 'step time'
@@ -290,20 +300,20 @@ export const theHostsNotSingleRanks = ' The hosts, not single ranks, delay the j
 export const rank4 = (rank: Part) => `Rank ${rank}`
 export const perStep4 = 'per step ('
 export const cause2 = 'cause:'
-export const against2 = 'against'
-export const ofItsPeers = 'of its peers'
+export const against2 = 'vs.'
+export const ofItsPeers = 'for its peers'
 export const when = 'When'
 export const step2 = (step: Part) => `step ${step}, `
 export const took = 'took'
 export const longerThanElsewhere = 'longer than on other ranks'
 export const before = (before: Part) => `, before ${before}`
 export const allRanks = 'All ranks'
-export const theMostThatEachCan = (boundsOnly: Part) => `upper bound of each cost, since ${boundsOnly}`
+export const theMostThatEachCan = (boundsOnly: Part) => `upper bound of each cost, because ${boundsOnly}`
 export const costByReplayOfThe = 'cost by replay of the job'
 export const ranksByCost = 'Ranks by cost'
 export const costPerStep = 'Cost per step'
 export const waitsCaused = 'Waits caused'
-export const lateBy = 'Late by, summed'
+export const lateBy = 'Total delay'
 export const perStepOverItsCollectives =
   'per step, summed over all its collectives. Concurrent collectives count separately, so the sum can exceed the step.'
 export const cause = 'Cause'
@@ -325,6 +335,7 @@ export const oneOfEachStage = 'One per stage'
 export const stage = 'stage'
 export const rank5 = ': rank'
 export const hostThreads = 'host threads'
+export const predictionForTheFileBelow = 'prediction for the run’s file below'
 export const predictionForTheCalculatorsRun = 'prediction for the calculator’s run below'
 export const ranksAreNotDrawnSelect = 'ranks are hidden; select one to show it'
 export const stepTimeWithoutWaitsSelect = 'step time without waits; select a cell to show its rank'
@@ -333,7 +344,7 @@ export const findingsInThisStep = 'Findings in this step'
 export const noSinglePlace = '(no single place)'
 
 // tree.tsx
-export const timeOfAStepTop = 'Time of a step, top down'
+export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 
 // types.ts
 export const unknown = 'unknown'
