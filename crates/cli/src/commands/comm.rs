@@ -11,6 +11,7 @@ use railwright_profiler::collectives::{
     CollectiveRow, CommunicationReport, GroupCommunication, InSteps, RankCommunication,
     joined_communication_report,
 };
+use railwright_profiler::communication::Operation;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
@@ -158,6 +159,11 @@ impl Answer for Communication {
     }
 }
 
+/// Name of an operation as in every report, such as `all-reduce`.
+pub(super) fn operation(kind: Option<Operation>) -> String {
+    kind.map_or("unknown", Operation::name).replace('_', "-")
+}
+
 fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -> f64 {
     groups.iter().map(of).sum()
 }
@@ -169,13 +175,7 @@ fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: 
         let of_ranks = ranks.iter().map(of).sum::<i64>() as f64 / ranks.len().max(1) as f64;
         time(if of_group { of_groups } else { of_ranks } / f64::from(report.in_steps.steps)).text
     };
-    let of = format!(
-        "{} ({})",
-        largest
-            .operation
-            .map_or_else(|| "communication".to_owned(), |operation| operation.name().replace('_', "-")),
-        largest.label
-    );
+    let of = format!("{} ({})", operation(largest.operation), largest.label);
     // The entry of an unrecorded rank separates wait from transfer.
     if report.ranks_traced < report.world_size && groups.iter().any(|group| group.estimate) {
         return format!(
@@ -242,10 +242,7 @@ fn groups(document: &mut Document, of: &InSteps) {
         let of_link = group.bus_bandwidth.zip(group.link.as_ref());
         vec![
             Cell::new(group.label.as_str(), Tone::Strong),
-            group
-                .operation
-                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
-                .into(),
+            operation(group.operation).into(),
             group.ranks.as_str().into(),
             Cell::whole(u64::from(group.groups)),
             Cell::number(human::count(f64::from(group.count) / steps), f64::from(group.count) / steps),
@@ -384,9 +381,7 @@ fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
         vec![
             row.label.as_str().into(),
             Cell::whole(u64::from(row.index)),
-            row.operation
-                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
-                .into(),
+            operation(row.operation).into(),
             amount(row.bytes),
             Cell::whole(row.parts.len() as u64),
             row.last_rank.map_or_else(Cell::default, |rank| Cell::whole(u64::from(rank))),

@@ -1,5 +1,6 @@
 //! `stragglers`: the ranks, links and stages that delay a job, their causes and their costs.
 
+use super::comm::operation;
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
 use super::profiled::AllCores;
@@ -109,9 +110,7 @@ impl Answer for Stragglers {
             ));
         }
         if let Some(small) = report.below_threshold().map(|small| time(small).text) {
-            document.paragraph(format!(
-                "the remaining {small} per step are delays below the reporting threshold"
-            ));
+            document.paragraph(format!("delays below the reporting threshold: {small} per step"));
         }
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
@@ -186,10 +185,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with(
-        "causes of delay",
-        "cost: additional saving after the rows above are fixed, so costs add up",
-    );
+    document.heading_with("causes of delay", "cost: further saving after the rows above, so costs add up");
     let columns = vec![
         Column::words("item"),
         Column::words("cause"),
@@ -256,11 +252,11 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     }
     let mut columns = vec![
         Column::numbers("rank"),
-        Column::words("host").expendable(2),
+        Column::words("host").expendable(3),
         Column::numbers("cost"),
         Column::numbers("share of step"),
         Column::numbers("waits caused"),
-        Column::numbers("share of waits"),
+        Column::numbers("share of waits").expendable(2),
         Column::numbers("last to enter").expendable(1),
         Column::words("cause"),
     ];
@@ -309,7 +305,7 @@ fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
 fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
     let columns = vec![
         Column::numbers("rank"),
-        Column::words("host").expendable(2),
+        Column::words("host").expendable(3),
         Column::numbers("waits caused"),
         Column::numbers("share of waits"),
         Column::numbers("last to enter").expendable(1),
@@ -334,8 +330,7 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
     document.heading_with(format!("rank {}", culprit.rank), culprit.cause_name);
-    let columns =
-        vec![Column::words("time in delays"), Column::numbers("rank"), Column::numbers("peers, median")];
+    let columns = vec![Column::words("in delays"), Column::numbers("rank"), Column::numbers("median peer")];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });
@@ -356,10 +351,7 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
             time(moment.own as f64),
             time(moment.excess as f64),
             time(moment.waits),
-            moment
-                .before
-                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
-                .into(),
+            operation(moment.before).into(),
             moment.annotation.as_deref().unwrap_or_default().into(),
         ]
     });
@@ -395,10 +387,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
             group.label.as_str().into(),
             group.ranks.as_str().into(),
             steps_of(group).into(),
-            group
-                .operation
-                .map_or_else(|| "unknown".to_owned(), |operation| operation.name().replace('_', "-"))
-                .into(),
+            operation(group.operation).into(),
             Cell::number(human::bytes_decimal(Bytes::new(bytes)), bytes),
             time(group.transfer as f64),
             time(group.peers as f64),

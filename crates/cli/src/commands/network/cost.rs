@@ -110,11 +110,7 @@ fn grown(
 ) -> Result<Grown, Problem> {
     let today = comparison.entries.iter().map(|entry| entry.design.devices).max().unwrap_or(0);
     if devices <= today {
-        let message = format!(
-            "{} devices are not more than the initial {}",
-            human::whole(devices),
-            human::whole(today)
-        );
+        let message = format!("{devices} devices are not more than the initial {}", human::whole(today));
         return Err(Problem::new(message)
             .in_file("--grow-to")
             .hint("pass the number of devices of the larger network; --gpus sets the initial number"));
@@ -282,10 +278,8 @@ impl Answer for Compared {
             let devices = grown.designs.first().map_or(0, |design| design.devices);
             if devices > 0 {
                 let title = format!("growth to {} devices", human::whole(devices));
-                document.heading_with(
-                    title,
-                    "at current prices; prepared: with all upper switches from the start",
-                );
+                document
+                    .heading_with(title, "current prices; prepared: with all upper switches from the start");
                 document.table(grown.table());
             }
             document.blocks.push(Block::Bullets(remarks_of_growth(grown)));
@@ -297,14 +291,12 @@ impl Answer for Compared {
             }
         }
         if !comparison.sweep.is_empty() {
-            let about =
-                "switch ports and transceivers only; ratio: price of a port over that of a transceiver";
+            let about = "switch ports and transceivers only; ratio: price of port over transceiver";
             document.heading_with(format!("saving vs. {}", first.name), about);
             document.table(self.sweep());
         }
         if !comparison.break_even.is_empty() {
-            let about =
-                "ratio: price of a port over that of a transceiver at which two designs cost the same";
+            let about = "ratio: price of port over transceiver at which two designs cost the same";
             document.heading_with("break-even", about);
             document.table(self.break_even());
         }

@@ -528,10 +528,8 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
                 .paragraph(Cell::new(format!("smallest matching layout: {}", answer.layout), Tone::Faint));
         }
         WhyNot::Best(_) => {
-            document.spans(vec![
-                Cell::new("the layout is the best", Tone::Good),
-                format!(": {}", answer.layout).into(),
-            ]);
+            document
+                .spans(vec![Cell::new("the best layout", Tone::Good), format!(": {}", answer.layout).into()]);
         }
         WhyNot::Slower(slower) => {
             let step = human::seconds(slower.candidate.step_time);
