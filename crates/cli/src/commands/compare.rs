@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     }
     if arguments.launch.is_some() {
         let problem =
-            Problem::new("it is the launch file of a training log, and A is not a log").in_file("--launch");
+            Problem::new("the launch file describes a training log, but A is not a log").in_file("--launch");
         return Err(problem
             .hint("pass a launch file as one side, as in `railwright compare train.sh traces/`")
             .into());
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     let how = "pass a run file or a launch file as one side, as in `railwright compare run.toml traces/`";
     arguments.run_settings.without_run(how)?;
     if arguments.calibration.is_some() {
-        let problem = Problem::new("it applies to a prediction, but both sides are measured");
+        let problem = Problem::new("this option applies to a prediction, but both sides are measured");
         return Err(problem.in_file("--calibration").hint(how).into());
     }
     let tables = profiled::tables(&arguments.reading)?;
@@ -111,9 +111,10 @@ fn verdict_of(shift: &Shift) -> (String, Tone) {
     let percent = |share: f64| format!("{:+.2}%", share * 100.0);
     let (first, second) = (shift.first.steps, shift.second.steps);
     match shift.interval.map(|(low, high)| (low / shift.first.median, high / shift.first.median)) {
-        None => {
-            (format!("noise unknown: {first} and {second} steps are too few for an interval"), Tone::Doubtful)
-        }
+        None => (
+            format!("significance unknown: {first} and {second} steps are too few for an interval"),
+            Tone::Doubtful,
+        ),
         Some((low, high)) => {
             let interval =
                 format!("95% interval {} to {}, {first} and {second} steps", percent(low), percent(high));
@@ -176,9 +177,9 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
             None => time(verdict.difference.change),
         };
         let (word, tone) = match (verdict.met, verdict.significant) {
-            (true, _) => ("met: exit code 1", Tone::Bad),
-            (false, Some(false)) => ("not met, no significant change", Tone::Good),
-            (false, _) => ("not met", Tone::Good),
+            (true, _) => ("condition met: exit code 1", Tone::Bad),
+            (false, Some(false)) => ("condition not met: no significant change", Tone::Good),
+            (false, _) => ("condition not met", Tone::Good),
         };
         Cell::new(format!("{}: {word} ({found})", verdict.condition.text), tone)
     };
@@ -218,7 +219,7 @@ impl Answer for Compared {
         let mut document = Document::default();
         let step = &comparison.step_time;
         document.spans(vec![
-            Cell::new(format!("step time {}, was {}", time(step.second), time(step.first)), Tone::Strong),
+            Cell::new(format!("step time {} (was {})", time(step.second), time(step.first)), Tone::Strong),
             format!(
                 ": {}",
                 step.relative.map_or_else(String::new, |share| format!("{:+.2}%", share * 100.0))
@@ -231,7 +232,7 @@ impl Answer for Compared {
         }
         document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         verdicts(&mut document, &self.verdicts);
-        document.heading_with("step breakdown", "mean of ranks and steps, the largest change first");
+        document.heading_with("step breakdown", "mean of ranks and steps, largest change first");
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));
@@ -248,7 +249,7 @@ impl Answer for Compared {
             document.heading("warnings");
             document.warnings(&comparison.warnings);
         }
-        document.next_step("`railwright profile` lists causes and remedies of one job");
+        document.next_step("`railwright profile` lists causes and remedies for one job");
         document
     }
 }

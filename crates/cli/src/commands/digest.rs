@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &args::tables::Digest, printer: &Printer) -> Result
     let all = files(&arguments.paths)?;
     let own: Vec<&(PathBuf, String)> = all.iter().skip(part).step_by(parts).collect();
     if own.is_empty() {
-        printer.note(&format!("part {part} of {parts} has no file of {}", all.len()));
+        printer.note(&format!("part {part} of {parts} has none of the {} files", all.len()));
         return Ok(Outcome::Yes);
     }
     let folder = Path::new(&arguments.output);
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &args::tables::Digest, printer: &Printer) -> Result
     }
     if sizes.is_empty() {
         let nothing =
-            || Problem::new("no trace of a rank among these files").in_file(arguments.paths.join(" "));
+            || Problem::new("these files contain no trace of a rank").in_file(arguments.paths.join(" "));
         return Err(problems.into_iter().next().unwrap_or_else(nothing).into());
     }
     printer.note(&format!(
@@ -77,7 +77,7 @@ fn share(text: &str) -> Result<(usize, usize), Problem> {
         text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
     match numbers {
         Some((part, parts)) if part < parts => Ok((part, parts)),
-        _ => Err(Problem::new(format!("`{text}` is not a part"))
+        _ => Err(Problem::new(format!("invalid part `{text}`"))
             .in_file("--part")
             .hint("write `I/N` with I from 0 to N-1, such as `$SLURM_PROCID/$SLURM_NTASKS`")),
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outco
         snapshot::read(&arguments.file, &bytes)?
     } else {
         let text = String::from_utf8(bytes).map_err(|_| {
-            Problem::new("neither a pickle nor a trace")
+            Problem::new("the file is neither a pickle nor a trace")
                 .in_file(&arguments.file)
                 .hint("write a snapshot with `torch.cuda.memory._dump_snapshot(FILE)`")
         })?;
@@ -197,7 +197,7 @@ impl Answer for Shown {
 
 impl Shown {
     fn head(&self, device: &DeviceReport, document: &mut Document) {
-        let what = if device.has_history { "peak" } else { "end state, no history" };
+        let what = if device.has_history { "peak" } else { "final state without history" };
         let when = match device.peak {
             Some(point) => match point.time_us {
                 Some(time) => format!(" after {:.3} s", time as f64 * 1e-6),
@@ -223,7 +223,8 @@ impl Shown {
             return;
         }
         let shown = self.top.min(device.places.len());
-        let remark = format!("{shown} of {}; innermost frame outside the framework", device.places.len());
+        let remark =
+            format!("{shown} of {}; site: innermost frame outside the framework", device.places.len());
         document.heading_with("by allocation site", remark);
         let columns = vec![
             Column::numbers("memory"),
@@ -251,7 +252,7 @@ fn name(text: &str, terminal: Terminal) -> Cell {
 }
 
 fn kinds(device: &DeviceReport, document: &mut Document) {
-    document.heading_with("memory by kind", "requested bytes at the peak, by allocating stack");
+    document.heading_with("memory by kind", "requested bytes at the peak, by stack of the allocation");
     let bar = |group: &Group| Bar {
         depth: 1,
         label: group.name.clone(),
@@ -267,7 +268,7 @@ fn modules(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
     if device.modules.is_empty() {
         return;
     }
-    document.heading_with("by module", "innermost forward pass on the stack");
+    document.heading_with("by module", "module: innermost forward pass on the stack");
     let columns = vec![Column::numbers("memory"), Column::numbers("blocks"), Column::words("module")];
     let row = |group: &Group| vec![cell(group.bytes), Cell::whole(group.blocks), name(&group.name, terminal)];
     document.table(Table { columns, rows: device.modules.iter().take(MOST).map(row).collect() });
@@ -318,11 +319,11 @@ fn leaks(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
     if device.leaks.is_empty() {
         return;
     }
-    document.heading_with("growth", "blocks allocated throughout the history and never freed");
+    document.heading_with("growth", "blocks that were allocated during the whole history and not freed");
     let columns = vec![
         Column::numbers("memory"),
         Column::numbers("blocks"),
-        Column::numbers("per second"),
+        Column::numbers("growth per second"),
         Column::words("site"),
     ];
     let row = |leak: &snapshot::Leak| {

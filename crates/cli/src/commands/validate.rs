@@ -40,8 +40,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
         let own = calibration.as_ref().map_or("", |c| c.software.as_str());
         printer.note(&format!(
-            "{} of {} rows on {} use a software generation other than that of the calibration (`{own}`): its \
-             host and element-wise rates are not applied",
+            "{} of {} rows on {} have a software generation other than that of the calibration (`{own}`), so its host and element-wise rates are not applied",
             human::whole(used.other_software as u64),
             human::whole((used.rows + used.unchanged) as u64),
             used.accelerator
@@ -114,7 +113,7 @@ impl Answer for Validated {
         let mut sources: Vec<(&String, &Errors)> = summary.sources.iter().collect();
         sources.sort_by(|a, b| b.1.rows.cmp(&a.1.rows).then(a.0.cmp(b.0)));
         let more = if sources.len() > MOST_SOURCES {
-            format!("the {MOST_SOURCES} largest of {}; all with --json", sources.len())
+            format!("the {MOST_SOURCES} largest of {}; --json has all", sources.len())
         } else {
             String::new()
         };
@@ -135,7 +134,7 @@ impl Answer for Validated {
                 },
             );
             document.paragraph(format!(
-                "recall: {recall}; false alarms: {} of {} runs that ran",
+                "recall: {recall}; false alarms: {} of {} runs without out-of-memory error",
                 verdicts.false_alarms, verdicts.ran
             ));
         }

@@ -106,8 +106,9 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     if let Some(place) = kinds.iter().position(|kind| *kind == Some(Kind::Traces)) {
         let path = [Some(&arguments.first), arguments.second.as_ref()][place].cloned().unwrap_or_default();
-        let problem = Problem::new("the other side is a training log, but this is neither a log nor a run")
-            .in_file(path);
+        let problem =
+            Problem::new("the other side is a training log, but this file is neither a log nor a run")
+                .in_file(path);
         return Err(problem
             .hint("compare traces with traces, or a log with a log, launch file or run file")
             .into());
@@ -115,7 +116,7 @@ pub(super) fn run(
     let mut warnings = Vec::new();
     let sides = match (kinds, &arguments.second) {
         ([_, Some(Kind::Log)], Some(second)) if kinds[0] == Some(Kind::Log) => {
-            let how = "it applies to a prediction: pass one log, with `--launch FILE` for its run";
+            let how = "this option applies to a prediction: pass one log, with `--launch FILE` for its run";
             arguments.run_settings.without_run(how)?;
             warnings.extend(of_other_runs([&arguments.first, second])?);
             let side = |path: &str| Ok::<_, Failure>(measured(path, steps::of_log(path, None, printer)?));
@@ -350,7 +351,7 @@ impl Answer for Logged {
         document.pairs(vec![("A", Cell::from(first.file())), ("B", Cell::from(second.file()))]);
         let seconds = |side: &Side| human::seconds(Seconds::new(side.step_time()));
         document.spans(vec![
-            Cell::new(format!("step time {}, was {}", seconds(second), seconds(first)), Tone::Strong),
+            Cell::new(format!("step time {} (was {})", seconds(second), seconds(first)), Tone::Strong),
             format!(": {:+.1}%", self.change.0 * 100.0).into(),
         ]);
         let (words, tone) = self.verdict_of();

@@ -79,20 +79,20 @@ impl Waiting {
         let mut lines = Vec::new();
         if waiting > 0.0 {
             lines.push(if self.waited_for.is_empty() {
-                format!("{} are waits for untraced ranks and cannot be attributed", time(waiting))
+                format!("waits for untraced ranks, {}, cannot be attributed", time(waiting))
             } else {
                 let shown = self.waited_for.iter().take(WAITED_FOR);
                 let ranks: Vec<String> =
                     shown.map(|one| format!("rank {} ({})", one.rank, time(one.time as f64))).collect();
                 format!(
-                    "waits summed over all ranks (overlapped included), by the rank waited for: {}",
+                    "waits of all ranks (overlapped included), by the rank that causes them: {}",
                     ranks.join(", ")
                 )
             });
         }
         if self.undivided > 0.0 {
             lines.push(format!(
-                "{} of the measured exposed communication may be waiting: the other ranks were not traced",
+                "{} of the measured exposed communication may be waits, because the other ranks were not traced",
                 time(self.undivided)
             ));
         }
@@ -164,7 +164,7 @@ fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Optio
     let mut differs = differences(ranks.as_slice(), &run.model, &run.plan);
     let own = &run.cluster.accelerator.id;
     if let Some(device) = device.and_then(profiled::accelerator_of).filter(|device| device != own) {
-        differs.push(format!("the traced device is a {device}, that of the run a {own}"));
+        differs.push(format!("the traced device is a {device}, but the run has a {own}"));
     }
     (!differs.is_empty()).then(|| {
         Warning::new("runs-not-alike", format!("the traces belong to another run: {}", differs.join(", ")))
@@ -219,7 +219,7 @@ impl Answer for Against {
             document.heading("warnings");
             document.warnings(&comparison.warnings);
         }
-        document.next_step("`railwright calibrate` fits the prediction to the measurement");
+        document.next_step("`railwright calibrate` fits the cost model to the measurement");
         document
     }
 }
@@ -229,7 +229,7 @@ impl Against {
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",
-            "time per rank by family and phase, largest difference first; indented: the longest operator of A and of B, with calls",
+            "time per rank by family and phase, largest difference first; indented: longest operator of A and of B with its calls",
         );
         let columns = vec![
             Column::words("operator"),

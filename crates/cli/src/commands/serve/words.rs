@@ -115,7 +115,7 @@ fn refused(argument: &Arg, name: &str) -> Problem {
     } else if matches!(argument.get_id().as_str(), "format" | "json") {
         Problem::new("the output format is not an argument").hint("such as `\"format\": \"csv\"`")
     } else {
-        Problem::new("this option applies to the terminal only").hint("leave it out")
+        Problem::new("this option applies only to the terminal").hint("leave it out")
     };
     problem.at_key(human::shorten(name))
 }

@@ -31,7 +31,7 @@ pub(super) fn run(
     watching.finish();
     match validation {
         Ok(validation) if validation.rows.is_empty() => {
-            Err(Problem::new("the table has a header and no rows").in_file(label).into())
+            Err(Problem::new("the table has a header, but no rows").in_file(label).into())
         }
         Ok(validation) => {
             printer.answer(&Measured(validation), output)?;
