@@ -130,6 +130,9 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
             .at_key("plan.stage_recompute")
             .hint("pass --with-recompute to choose it again, or set only plan.recompute"));
     }
+    if options.recompute {
+        cluster.require_one_kind("the choice of recompute per stage")?;
+    }
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
     let start = layers_per_chunk(model, plan, costing.stage_split);
@@ -211,7 +214,7 @@ fn division(
     let mean = stages.iter().map(|s| s.busy).sum::<Seconds>() / count;
     let longest = stages.iter().map(|s| s.busy).fold(Seconds::ZERO, Seconds::max);
     let memory = stages.iter().map(|s| s.memory).fold(Bytes::ZERO, Bytes::max);
-    let probability = probability_of_fitting(report.least, cluster.accelerator.memory, software.sigma);
+    let probability = probability_of_fitting(report.least, report.device_memory, software.sigma);
     let step_time = evaluation.time.total;
     Ok(Division {
         plan: plan.clone(),

@@ -312,6 +312,7 @@ impl Prepared {
         setting: &Setting<'_>,
     ) -> Result<Self, Problem> {
         let Setting { network, seats, .. } = *setting;
+        cluster.require_one_kind("network simulation")?;
         if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
             return Err(problem);
         }

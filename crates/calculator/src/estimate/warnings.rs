@@ -4,7 +4,7 @@ mod calibration;
 
 use super::{Estimate, breakdown::Part};
 use crate::collectives::{MEASURED_RACKS, Source};
-use crate::costing::Costing;
+use crate::costing::{Costing, clusters_of_stage};
 use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chance, peak};
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
@@ -30,6 +30,7 @@ const MEASURED_TOKENS: (f64, f64) = (512.0, 65_536.0);
 pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     let mut list = Vec::new();
     left_out(costing, &mut list);
+    kinds_of_device(costing, &mut list);
     memory(estimate, &mut list);
     accumulation(costing, estimate, &mut list);
     pipeline(costing, estimate, &mut list);
@@ -53,6 +54,26 @@ pub(super) fn with_plan(list: &mut Vec<Warning>, of_plan: Vec<Warning>) {
 
 fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
+}
+
+/// Warns about devices of several kinds: no measured run has them, and stages can have several.
+fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+    if !costing.is_mixed() {
+        return;
+    }
+    let plan = costing.plan;
+    let is_shared = |stage: &usize| clusters_of_stage(costing.cluster, plan, *stage).nth(1).is_some();
+    let shared = (0..plan.pipeline_parallel as usize).filter(is_shared).count();
+    let of_stages = if shared == 0 {
+        "every stage is on devices of one kind".to_owned()
+    } else {
+        let count = human::several(shared as u64, "stage");
+        format!("devices of several kinds share {count}, which runs at the speed of the slowest kind")
+    };
+    list.push(Warning::new(
+        "devices-of-several-kinds",
+        format!("no measured run behind the interval has devices of several kinds; {of_stages}"),
+    ));
 }
 
 /// Warns about parts of the model that the time and the memory exclude.
