@@ -96,9 +96,9 @@ pub(crate) fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
             None => time(verdict.difference.change),
         };
         let (word, tone) = match (verdict.met, verdict.significant) {
-            (true, _) => ("condition met: exit code 1", Tone::Bad),
-            (false, Some(false)) => ("condition not met: no significant change", Tone::Good),
-            (false, _) => ("condition not met", Tone::Good),
+            (true, _) => ("met: exit code 1", Tone::Bad),
+            (false, Some(false)) => ("not met, no significant change", Tone::Good),
+            (false, _) => ("not met", Tone::Good),
         };
         Cell::new(format!("{}: {word} ({found})", verdict.condition.text), tone)
     };
@@ -139,7 +139,7 @@ impl Answer for Compared {
         let mut document = Document::default();
         let step = &comparison.step_time;
         document.spans(vec![
-            Cell::new(format!("step time {} (was {})", time(step.second), time(step.first)), Tone::Strong),
+            Cell::new(format!("step time {} (A), {} (B)", time(step.first), time(step.second)), Tone::Strong),
             format!(
                 ": {}",
                 step.relative.map_or_else(String::new, |share| format!("{:+.2}%", share * 100.0))

@@ -123,6 +123,7 @@ impl Answer for Gpu {
             rows.push(vec!["bf16, best measured".into(), rate(Some(measured))]);
         }
         document.table(Table { columns: vec![Column::words("format"), Column::numbers("peak")], rows });
+        document.next_step(format!("`railwright estimate MODEL --cluster {}` estimates a run on it", a.id));
         document
     }
 }

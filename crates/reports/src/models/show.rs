@@ -155,6 +155,10 @@ impl Answer for Shown {
             document.heading("notes");
             document.blocks.push(Block::Bullets(model.notes.iter().map(|n| n.as_str().into()).collect()));
         }
+        if self.entry.is_some() {
+            let text = format!("`railwright estimate {} --cluster dgx-h100` estimates a run", model.name);
+            document.next_step(text);
+        }
         document
     }
 }
