@@ -4,6 +4,7 @@ import { place, spread } from '../src/charts/axes/labels'
 import { extent, linear, log, padded } from '../src/charts/axes/scale'
 import { byPlace, jump, shade, shadesOf } from '../src/charts/heatmap/cells'
 import { front, nearest, next } from '../src/charts/scatter/model'
+import { roofLabels } from '../src/charts/scatter/scatter'
 
 describe('scales', () => {
   it('name round values without stray digits', () => {
@@ -103,4 +104,13 @@ describe('cells', () => {
     expect(jump(values, 8, [0, 5], [1, 0])).toEqual([7, 5])
     expect(jump(values, 8, [7, 5], [0, 1])).toEqual([7, 5])
   })
+})
+
+it('labels of near roofs do not cover each other', () => {
+  const scale = { at: (value: number) => value }
+  const roof = (label: string, y: number) => ({ label, from: [0, y] as const, to: [500, y] as const })
+  const labels = roofLabels([roof('fp16 989 TFLOP/s', 100), roof('tf32 495 TFLOP/s', 105), roof('bf16 980 TFLOP/s', 102)], scale, scale)
+  expect(labels.map(({ y }) => y)).toEqual([95, 118, 97])
+  expect(labels.slice(0, 2).map(({ x }) => x)).toEqual([500, 500])
+  expect(labels[2]!.x).toBeLessThan(500 - labels[0]!.width)
 })

@@ -4,7 +4,8 @@ import { remedies } from '../src/views/calculator/remedies'
 import { suggestions } from '../src/views/calculator/suggestions'
 import { classOf } from '../src/views/traces/types'
 import { titleOfRun } from '../src/views/calculator/wording'
-import { ofBoth } from '../src/views/calculator/tables'
+import { chosenOf } from '../src/views/calculator/notes'
+import { alike, ofBoth } from '../src/views/calculator/tables'
 
 const change = (name: string, seconds: number, moved: object[] = []) => ({
   name,
@@ -45,4 +46,40 @@ it('names are those of the user and of the timeline', () => {
   expect(titleOfRun('llama-3-8b, 8B parameters', 'llama-3-8b')).toBe('llama-3-8b, 8B parameters')
   expect(classOf('data_loading')).toBe('host')
   expect(classOf('data_communication')).toBe('data')
+})
+
+it('defaults of two scenarios have the letter of theirs, and none if both have them', () => {
+  const of = (...chosen: string[]) => ({ chosen })
+  expect(
+    chosenOf([
+      ['A', of('bf16', 'micro-batch 1')],
+      ['B', of('bf16', 'micro-batch 2')],
+    ]),
+  ).toEqual([
+    { text: 'bf16', letter: '' },
+    { text: 'micro-batch 1', letter: 'A' },
+    { text: 'micro-batch 2', letter: 'B' },
+  ])
+  expect(chosenOf([['', of('bf16')]])).toEqual([{ text: 'bf16', letter: '' }])
+})
+
+it('stages that differ in memory alone are one row, two of them are not', () => {
+  const stage = (number: number, forward: number, memory: number) =>
+    ({
+      stage: number,
+      layers: 8,
+      embedding: false,
+      head: false,
+      critical: false,
+      forward,
+      backward: 2,
+      busy: 3,
+      exposed: 0,
+      bubble: 1,
+      memory,
+    }) as never
+  const of = (forwards: readonly number[]) =>
+    alike(forwards.map((forward, at) => stage(at, forward, 100 - at))).map((group) => group.length)
+  expect(of([1, 2, 2, 2, 1])).toEqual([1, 3, 1])
+  expect(of([1, 1, 2, 2])).toEqual([1, 1, 1, 1])
 })

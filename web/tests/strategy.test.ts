@@ -1,6 +1,6 @@
 // Flags of the command line to parameters of the address, and strategies put into runs.
 import { describe, expect, it } from 'vitest'
-import { fromFlags, layoutOf, short, withStrategy, withoutLayout } from '../src/views/parts/strategy'
+import { fromFlags, layoutOf, short, summaryOf, withStrategy, withoutLayout } from '../src/views/parts/strategy'
 
 describe('flags', () => {
   it('become parameters under the names of the page', () => {
@@ -52,4 +52,10 @@ describe('runs', () => {
     expect(short('TP4 CP2 PP16 VP8 SP ZeRO-1, interleaved 1F1B, bf16')).toBe('TP4 CP2 PP16 VP8')
     expect(short('DP64 ZeRO-2 over 32, bf16')).toBe('DP64 ZeRO-2 over 32')
   })
+})
+
+it('flags of a layout are read as the summary of a plan', () => {
+  expect(summaryOf('--tp 4 --pp 4 --vp 9 --cp 2 --mbs 1 --uneven-stages')).toBe('TP4 CP2 PP4 VP9, micro-batch 1, uneven stages')
+  expect(summaryOf('--tp 4 --pp 1 --cp 8 --sharding fsdp --mbs 8')).toBe('TP4 CP8, FSDP, micro-batch 8')
+  expect(summaryOf('--sharding zero2 --recompute full:3')).toBe('ZeRO-2, recompute full:3')
 })

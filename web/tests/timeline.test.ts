@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { beside } from '../src/timeline/beside'
 import type { Palette } from '../src/timeline/colours'
 import { CRITICAL, type RawColumns, firstEndingAfter, firstStartingAt, model, spanAt } from '../src/timeline/data'
+import { passOf } from '../src/timeline/describe'
 import { shortened } from '../src/timeline/labels'
 import { layout, rowAt } from '../src/timeline/layout'
 import { Painter } from '../src/timeline/painter'
@@ -65,6 +66,45 @@ describe('the answer', () => {
         ],
       }).critical,
     ).toEqual([])
+  })
+})
+
+describe('shades', () => {
+  it('tell kernels of unknown kind apart, and leave idle time and other classes as they are', () => {
+    const raw = columns(1)
+    const one = model({
+      ...raw,
+      classes: ['forward', 'backward', 'other'],
+      names: ['fusion', 'gemm_kernel', 'unexplained'],
+      tracks: [
+        {
+          ...raw.tracks[0]!,
+          name: 'device',
+          starts: [0, 10, 40, 90],
+          lengths: [10, 30, 50, 5],
+          names: [0, 1, 2, 0],
+          colours: [2, 2, 2, 0],
+        },
+      ],
+    })
+    const [fusion, gemm, idle, forward] = one.tracks[0]!.colours
+    expect([idle, forward]).toEqual([2, 0])
+    expect(fusion).not.toBe(gemm)
+    expect([fusion, gemm].map((at) => one.classes[at!])).toEqual(['other', 'other'])
+  })
+})
+
+describe('a span', () => {
+  const one = model({
+    ...columns(1),
+    tracks: columns(1).tracks.map((track) =>
+      track.name === 'passes' ? track : { ...track, starts: [2, 20, 60], lengths: [3, 5, 5], micro_batch: [] },
+    ),
+  })
+  it('belongs to the pass around it, and to none in a bubble', () => {
+    expect(passOf(one, { track: 1, span: 0 })).toEqual({ track: 0, span: 0 })
+    expect(passOf(one, { track: 1, span: 1 })).toBeNull()
+    expect(passOf(one, { track: 1, span: 2 })).toEqual({ track: 0, span: 2 })
   })
 })
 

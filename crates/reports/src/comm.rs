@@ -264,7 +264,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         Column::numbers("collectives").expendable(3),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("last to enter").expendable(2),
+        Column::numbers("last entries").expendable(2),
         Column::numbers("unmatched").expendable(1),
         Column::numbers("wait bounds").expendable(4),
     ];

@@ -75,7 +75,7 @@ fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Ta
         Column::numbers("A"),
         Column::numbers("B"),
         Column::numbers("change"),
-        Column::numbers("of A"),
+        Column::numbers("share of A"),
     ];
     let row = |d: &Difference| {
         vec![Cell::from(human::part(&d.name)), value(d.first), value(d.second), change(d), relative(d)]

@@ -72,9 +72,7 @@ fn document(page: &PipelinePage, limit: usize, terminal: Terminal) -> Document {
     stages(page, &mut document);
     steps(page, limit, &mut document);
     shares(page, &mut document);
-    document.next_step(
-        "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies",
-    );
+    document.next_step(page.next_step());
     document
 }
 
@@ -116,10 +114,10 @@ fn head(page: &PipelinePage, document: &mut Document) {
                         "none: passes of a kind take equal time, or their differences cancel out".to_owned()
                     } else {
                         format!(
-                            "{:.3}: {} of the step is due to unequal passes ({} with equal passes of each kind)",
+                            "{:.3}: the mean step would take {} with equal passes of each kind ({} less)",
                             slow.slowdown,
-                            human::percent(slow.wasted),
-                            time(slow.ideal)
+                            time(slow.ideal),
+                            human::percent(slow.wasted)
                         )
                     },
                     slow.slowdown,
@@ -312,18 +310,18 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         return;
     }
     document.heading_with(
-        "what-if",
-        "these passes take the mean time of their kind, or at most their own median",
+        "savings",
+        "step time saved if these passes took the mean time of their kind, or at most their own median",
     );
     let mut columns = vec![
         Column::words("passes"),
         Column::numbers("count").expendable(2),
         Column::numbers("saved per step"),
         Column::numbers("saved / total loss"),
-        Column::numbers("alone"),
+        Column::numbers("slowdown alone"),
     ];
     columns.extend(sort_of_cost(page));
-    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("step with most")]);
+    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("largest in step")]);
     let rows = page.asked.iter().map(|a| {
         let mut row = vec![a.passes.as_str().into(), Cell::whole(a.count as u64)];
         row.extend(saved(page, &a.ideal));
@@ -466,7 +464,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         "slowdown by passes",
         match &page.bounds_only {
             None => {
-                "saved: mean time per step if these passes were ideal; alone: slowdown if all others were"
+                "saved: mean time per step if these passes were ideal; slowdown alone: if all other passes were ideal"
                     .to_owned()
             }
             Some(reason) => format!(
@@ -478,7 +476,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         Column::words("passes"),
         Column::numbers("saved"),
         Column::numbers("saved / total loss"),
-        Column::numbers("alone"),
+        Column::numbers("slowdown alone"),
     ];
     columns.extend(sort_of_cost(page));
     let row = |share: &Share| {
@@ -498,7 +496,8 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     if let Some(correlation) = what_if.micro_batch_correlation {
         document.paragraph(Cell::new(
             format!(
-                "forward and backward times of a micro-batch have a correlation of {correlation:.2}; micro-batches differ by {} of a pass",
+                "micro-batches {} in work: forward and backward times have a correlation of {correlation:.2} and a spread of {} of a pass",
+                if correlation > 0.5 { "differ" } else { "do not differ" },
                 human::percent(what_if.micro_batch_spread)
             ),
             Tone::Faint,

@@ -130,7 +130,7 @@ impl Shown {
         // step that is not arithmetic.
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
-            Some(finding) => Some(format!("top finding: {}", finding.message)),
+            Some(finding) => Some(format!("top finding: {}{}", finding.message, self.cost(finding))),
             None => self.largest().map(|(name, share)| match share {
                 share if share < 0.01 => "no loss above 1% of the step".to_owned(),
                 share => format!("largest loss: {name}, {} of the step", human::percent(share)),

@@ -82,8 +82,7 @@ impl Answer for Stragglers {
         if report.unexplained > 0.0 {
             document.paragraph(Cell::new(
                 format!(
-                    "another {} per step ({}) is due to ranks that are late in different steps, or to stages that are slightly longer than \
-                     the others: no single rank, link or stage causes it",
+                    "further delays of other ranks or stages cost {} per step ({}): no single rank, link or stage causes them",
                     time(report.unexplained).text,
                     human::percent(report.unexplained / report.step_time.max(1.0))
                 ),
@@ -108,10 +107,8 @@ impl Answer for Stragglers {
             "`railwright profile` with the same traces lists causes and remedies"
         } else if report.verdict == Verdict::None {
             "`railwright comm` shows bandwidth and waits by process group"
-        } else if report.ranks_traced == report.world_size && report.bounds_only.is_none() {
-            "record more steps, or specify the layout if process groups are not recorded"
         } else {
-            "record all ranks in the same steps, or specify the layout if process groups are not recorded"
+            report.lacking.action()
         });
         document
     }
@@ -139,7 +136,7 @@ fn verdict(report: &StragglerReport) -> Cell {
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
         Kind::Group if first.work().is_some() => {
-            format!("{} take turns delaying each other ({})", what(first), first.cause)
+            format!("{} wait for each other in turn ({})", what(first), first.cause)
         }
         Kind::Group => format!("slow link in the group of {}", what(first)),
         Kind::Stage => {
@@ -147,7 +144,8 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} takes longer to compute than the other stages{why}", what(first))
         }
     };
-    Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
+    let share = human::percent(first.cost_s * 1e9 / report.step_time.max(1.0));
+    Cell::new(format!("{what}: {cost} per step, {share}{several}"), Tone::Bad)
 }
 
 /// A short description of a straggler.
@@ -324,7 +322,7 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
         Column::numbers("excess"),
         Column::numbers("waits caused"),
         Column::words("next operation"),
-        Column::words("annotation").expendable(1),
+        Column::words("host activity").expendable(1),
     ];
     let rows = culprit.moments.iter().map(|moment| {
         vec![

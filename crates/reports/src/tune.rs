@@ -207,7 +207,10 @@ impl Answer for Tuned {
             );
             document.paragraph(Cell::new(text, Tone::Faint));
         }
-        document.heading("layouts");
+        let is_measured = self.level.is_some();
+        let order =
+            if is_measured { "by time" } else { "ties: fewest changes first; `search`: simplest first" };
+        document.heading_with("layouts", order);
         document.table(self.table());
         self.origins_of_own(&mut document);
         self.change(&mut document);

@@ -32,6 +32,8 @@ export default async ({ browser, url }) => {
   check(seen.counters.length === 4 && seen.counters.every((one) => one === 'memory B true'), `counters are ${seen.counters}`)
   check(seen.awaited.rank !== seen.awaited.own, 'a bubble waits for another rank')
   await page.waitForSelector('.timeline-links:has-text("waits for") button')
+  const link = await page.locator('.timeline-links:has-text("waits for") button').first().innerText()
+  check(/^(forward|backward) \d+, stage \d+$/.test(link), `a bubble waits for “${link}”, which is no pass`)
   await view.shot('timeline-bubble')
   // Along the arrow to what was waited for: a pass, whose micro batch is lit on all rows.
   await page.locator('.timeline-links:has-text("waits for") button').first().click()

@@ -16,7 +16,7 @@ export async function alone({ browser, url }) {
 }
 
 export default async function ({ browser, url }) {
-  const steps = { opens, cards, refusals, offers, verdicts, resets, scenarios, explanations, takesAway, drops, picks }
+  const steps = { opens, cards, refusals, offers, verdicts, devices, resets, scenarios, explanations, takesAway, drops, picks }
   for (const [name, step] of Object.entries(steps)) if (wanted()?.includes(name) ?? true) await step(browser, url)
   if (wanted()) return
   const ready = async (view) => view.page.waitForSelector('.headline .value')
@@ -219,6 +219,22 @@ async function verdicts(browser, url) {
     .locator('.headlines .headline:not(:has-text("Memory")) .difference')
     .evaluateAll((all) => all.filter((one) => one.matches('.good, .bad')).length)
   check(coloured === 0, `${coloured} differences to a run that does not fit are coloured`)
+  await view.close()
+}
+
+/** Without a change that fits, the verdict offers the smallest of the doubled numbers of devices with which the run fits. */
+async function devices(browser, url) {
+  const view = await openPage(browser, url, { fragment: TOO_LARGE })
+  const { page } = view
+  const offer = page.locator('.remedy-list li', { hasText: /devices, all layout settings on auto/ })
+  await offer.waitFor({ timeout: 120_000 })
+  const count = /([\d,]+) devices/.exec(await offer.innerText())[1].replaceAll(',', '')
+  check([128, 256, 512, 1024].includes(Number(count)), `${count} devices are no doubling of 64`)
+  check((await view.axe()).length === 0, `offer: ${await view.axe()}`)
+  await offer.getByRole('button').click()
+  await page.waitForSelector('.run-verdict.yes, .run-verdict.risk')
+  const hash = await page.evaluate(() => location.hash)
+  check(hash.includes(`gpus=${count}`) && !hash.includes('tp='), `after the offer: ${hash}`)
   await view.close()
 }
 

@@ -5,6 +5,7 @@ const RUN = '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&tokens=2T&s.sp
 
 export default async function ({ browser, url }) {
   await empty(browser, url)
+  await anotherModel(browser, url)
   await byKeyboard(browser, url)
   await families(browser, url)
   await map(browser, url)
@@ -41,6 +42,25 @@ async function whyNot(browser, url) {
   await page.waitForFunction(() => decodeURIComponent(location.hash).includes('s.why=tp=2,pp=2'))
   await panel.getByRole('button', { name: 'Explain' }).click()
   await panel.locator('code', { hasText: 'tp=2,pp=2' }).waitFor({ timeout: 120_000 })
+  await view.close()
+}
+
+/** Another model is chosen from the catalogue, and sets the plan of the previous one back to auto, as in the calculator. */
+async function anotherModel(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&tp=4&global-batch=256' })
+  const { page } = view
+  const model = page.getByRole('combobox', { name: 'Model', exact: true })
+  await model.click()
+  await page.keyboard.type('deepseek-v3')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.toast:has-text("Kept: cluster, devices. Set back to auto: tensor parallel, global batch.")')
+  const hash = () => page.evaluate(() => location.hash)
+  check(/model=deepseek-v3/.test(await hash()) && !/[?&](tp|global-batch)=/.test(await hash()), await hash())
+  await page.click('.toast button:has-text("Keep the plan")')
+  await page.waitForFunction(() => location.hash.includes('tp=4') && location.hash.includes('global-batch=256'))
+  await page.getByRole('button', { name: 'reset Global batch to auto' }).click()
+  await page.waitForFunction(() => !location.hash.includes('global-batch='))
+  check((await page.getByLabel('Global batch', { exact: true }).getAttribute('placeholder')) === 'auto', 'an empty batch is not auto')
   await view.close()
 }
 

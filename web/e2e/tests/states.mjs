@@ -1,5 +1,6 @@
 // States between the views: open menus, dialogs, lists, explanations, messages, refusals; each by keyboard alone, each accessible.
 import { check, openPage } from '../harness.mjs'
+import { drop } from './hang.mjs'
 
 const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true&recompute=full'
 
@@ -65,6 +66,17 @@ export default async ({ browser, url }) => {
     await page.keyboard.press('?')
     await page.waitForSelector('[role=dialog] >> text=Views')
     await clean('all keys')
+    await page.keyboard.press('Escape')
+
+    // A reason with very many names is folded, and unfolds.
+    await drop(page, [{ name: 'config.json', text: '{"model_type": "my_own", "hidden_size": 4096}' }])
+    const reason = page.locator('.toast', { hasText: 'unknown model type' })
+    await reason.waitFor({ timeout: 30_000 })
+    await clean('long reason')
+    const short = (await reason.innerText()).length
+    check(short < 300, `the reason has ${short} letters`)
+    await reason.getByRole('button', { name: /and \d+ more/ }).click()
+    check((await reason.innerText()).length > 3 * short, 'the names do not unfold')
     await page.keyboard.press('Escape')
 
     // Unknown names: every name that is near is a button.

@@ -89,6 +89,13 @@ async function steered(browser, url) {
   await page.selectOption('.pipeline-switches select >> nth=0', 'zb-h1')
   await view.settled()
   check((await page.evaluate(() => location.hash)).includes('schedule=zb-h1'), 'the schedule is in the address')
+  // What is set can be set back: auto shows the value of the plan.
+  await page.getByRole('button', { name: 'reset Schedule to auto' }).click()
+  await page.waitForFunction(() => !location.hash.includes('schedule='))
+  await view.settled()
+  check((await page.getByLabel('Schedule', { exact: true }).inputValue()) === '1f1b', 'auto does not show the schedule of the plan')
+  await page.getByRole('button', { name: 'reset Global batch to auto' }).click()
+  await page.waitForFunction(() => !location.hash.includes('global-batch='))
   await view.close()
 }
 

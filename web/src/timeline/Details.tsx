@@ -2,7 +2,7 @@
 // Responsible for: data of the answer, with links along messages. Excludes fetching.
 import type { Controller, Range } from './controller'
 import { type ArrowKind, type Mark, type Neighbour, type Place, neighbours } from './data'
-import { className, facts, nameOf, within } from './describe'
+import { className, facts, nameOf, passOf, within } from './describe'
 import { instant, percent, span } from './time'
 import { Ticked } from '../ui/states'
 import { Legend } from './Tools'
@@ -167,11 +167,13 @@ function Links({ controller, title, places }: { controller: Controller; title: s
     <p class="timeline-links">
       {title}{' '}
       {places.slice(0, 6).map((place) => {
-        const track = controller.track(place)
-        const batch = track.microBatch?.[place.span] ?? -1
+        // A bubble waits for a pass, which ends with its last operator.
+        const named = place.kind === 'awaited' ? (passOf(controller.model, place) ?? place) : place
+        const track = controller.track(named)
+        const batch = track.microBatch?.[named.span] ?? -1
         return (
-          <button type="button" key={`${place.track} ${place.span}`} onClick={() => controller.select(place, true)}>
-            {nameOf(controller.model, place)}
+          <button type="button" key={`${place.track} ${place.span}`} onClick={() => controller.select(named, true)}>
+            {nameOf(controller.model, named)}
             {batch >= 0 ? ` ${batch}` : ''}, {track.group}
           </button>
         )

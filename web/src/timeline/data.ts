@@ -278,24 +278,36 @@ export function model(raw: RawColumns): Model {
   }
 }
 
-/** Assigns host spans shades of their class by name, so that different calls are distinguishable. Returns the classes followed by the
- * shades. */
+/** Classes whose spans have shades by name, and whether those of a track have them: calls on threads, kernels of unknown kind on devices. */
+const SHADED: readonly (readonly [string, (track: string) => boolean])[] = [
+  ['host', (track) => track.startsWith('thread ')],
+  ['other', (track) => !track.startsWith('thread ')],
+]
+/** Idle time without a cause, which keeps the colour of its class. */
+const UNEXPLAINED = 'unexplained'
+
+/** Assigns spans of some classes shades by name, so that different calls and kernels are distinguishable. Returns the classes followed by
+ * the shades. */
 function shaded(raw: RawColumns, tracks: readonly Track[]): readonly string[] {
-  const host = raw.classes.indexOf('host')
-  if (host < 0) return raw.classes
-  const first = raw.classes.length
-  const shades = Uint8Array.from(raw.names, (name) => {
-    let hash = 0
-    for (let at = 0; at < name.length; at++) hash = (hash * 31 + name.charCodeAt(at)) >>> 0
-    const shade = hash % (SHADES + 1)
-    return shade === SHADES ? host : first + shade
-  })
-  for (const { name, colours, names } of tracks) {
-    // Idle intervals of a device keep the colour of the class.
-    if (!name.startsWith('thread ')) continue
-    for (let at = 0; at < colours.length; at++) if (colours[at] === host) colours[at] = shades[names[at]!] ?? host
+  const classes = [...raw.classes]
+  for (const [name, isShaded] of SHADED) {
+    const own = raw.classes.indexOf(name)
+    if (own < 0) continue
+    const first = classes.length
+    const shades = Uint8Array.from(raw.names, (text) => {
+      let hash = 0
+      for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) >>> 0
+      const shade = hash % (SHADES + 1)
+      return shade === SHADES || text === UNEXPLAINED ? own : first + shade
+    })
+    for (const { name: track, colours, names } of tracks) {
+      // Idle intervals of a device keep the colour of the class.
+      if (!isShaded(track)) continue
+      for (let at = 0; at < colours.length; at++) if (colours[at] === own) colours[at] = shades[names[at]!] ?? own
+    }
+    classes.push(...Array<string>(SHADES).fill(name))
   }
-  return [...raw.classes, ...Array<string>(SHADES).fill('host')]
+  return classes
 }
 
 /** First span that ends after a time. Spans of a track do not overlap, so their ends are sorted like their starts. */

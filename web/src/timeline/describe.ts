@@ -1,6 +1,6 @@
 // Descriptions of a span: rows for the panel, a sentence for screen readers, a line for the tooltip.
 // Responsible for: texts. Computes only differences and shares of the answer's numbers.
-import { CRITICAL, type Model, type Place } from './data'
+import { CRITICAL, type Model, type Place, firstEndingAfter } from './data'
 import { bytes, instant, percent, span } from './time'
 import * as texts from '../words/timeline'
 
@@ -38,6 +38,17 @@ export function nameOf(model: Model, { track, span: at }: Place): string {
   const name = model.names[own.names[at]!] ?? ''
   const count = own.counts?.[at] ?? 1
   return count > 1 ? texts.spansTheLongest(count, name) : name
+}
+
+/** Pass of a micro-batch in which a span ends, on the same stage; null if the row of passes lacks it. */
+export function passOf(model: Model, { track, span: at }: Place): Place | null {
+  const own = model.tracks[track]!
+  const passes = model.groups.find((group) => group.name === own.group)?.tracks[0]
+  if (!passes?.microBatch) return null
+  const middle = (own.starts[at]! + own.ends[at]!) / 2
+  const pass = firstEndingAfter(passes, middle)
+  const isPass = pass < passes.count && passes.starts[pass]! <= middle && passes.microBatch[pass]! >= 0
+  return isPass ? { track: passes.index, span: pass } : null
 }
 
 export function facts(model: Model, place: Place): Fact[] {

@@ -1,5 +1,6 @@
 // Empty, loading and rejected states, common to all views.
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Place, Problem } from '../api/ask'
 import { report } from '../api/report'
 import { withoutHandle } from '../api/uploads'
@@ -50,7 +51,7 @@ export function Problems(props: { problems: readonly Problem[]; suggest?: (probl
             </p>
             {problem.hint && !(suggestions.length > 0 && problem.remedies && problem.remedies.length > 0) && (
               <p class="hint">
-                <Ticked text={withoutFlags(problem.hint)} />
+                <Folded text={withoutFlags(problem.hint)} />
               </p>
             )}
             {suggestions.length > 0 && (
@@ -66,6 +67,31 @@ export function Problems(props: { problems: readonly Problem[]; suggest?: (probl
         )
       })}
     </div>
+  )
+}
+
+/** Number of names from which a list is folded, and the number that is shown then. */
+const [MANY, FIRST] = [20, 8]
+
+/** A list of names in a text, split where it is folded; null if it is short. Pure. */
+export function fold(text: string): { readonly shown: string; readonly rest: string; readonly more: number } | null {
+  const names = text.split(', ')
+  if (names.length <= MANY) return null
+  return { shown: names.slice(0, FIRST).join(', '), rest: names.slice(FIRST).join(', '), more: names.length - FIRST }
+}
+
+/** A text whose list of very many names is folded until asked for. */
+export function Folded({ text }: { text: string }) {
+  const [isOpen, open] = useState(false)
+  const folded = isOpen ? null : fold(text)
+  if (!folded) return <Ticked text={text} />
+  return (
+    <>
+      <Ticked text={folded.shown} />{' '}
+      <button type="button" class="text-link" title={folded.rest} onClick={() => open(true)}>
+        {texts.andMore(folded.more)}
+      </button>
+    </>
   )
 }
 

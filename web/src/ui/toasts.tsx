@@ -1,7 +1,7 @@
 // Shows the messages of state/toasts.
 import { useEffect } from 'preact/hooks'
 import { dismiss, toasts } from '../state/toasts'
-import { Ticked } from './states'
+import { Folded, Ticked } from './states'
 import * as texts from '../words/ui'
 
 /** Number of letters from which a message may scroll, so that the keyboard must reach it. */
@@ -24,7 +24,7 @@ export function Toasts() {
             <Ticked text={one.text} />
             {one.hint && (
               <span class="hint">
-                <Ticked text={one.hint} />
+                <Folded text={one.hint} />
               </span>
             )}
           </p>

@@ -214,11 +214,6 @@ export const microBatch2 = (value: Part) => `micro-batch ${value}`
 
 export const withRecompute = (value: Part) => `, with recompute ${value}`
 
-// replan.ts
-export const model2 = (value: Part) => `Model: ${value}`
-export const cluster2 = (value: Part) => `Cluster: ${value}`
-export const keepThePlan = 'Keep the plan'
-
 // suggestions.ts
 export const allow = (value: Part) => `allow ${value}`
 
@@ -247,6 +242,10 @@ export const communication = 'Communication'
 export const inBubble = 'in bubble'
 export const stage2 = 'Stage'
 export const layers2 = 'Layers'
+export const differencesAre = (mark: Part) => `; differences ${mark}`
+export const fromTo = (least: Part, most: Part) => `${least} to ${most}`
+export const showEachStage = 'Show each stage'
+export const foldEqualStages = 'Fold equal stages'
 export const alsoHolds = 'Also contains'
 export const forward = 'Forward'
 export const oneMicroBatch = 'One micro-batch'
@@ -301,6 +300,8 @@ export const lookingForChangesThatFit = 'Searching for changes that fit…'
 export const noneOf = 'None of'
 export const commonChangesMakesItFit =
   'common changes makes it fit. “Best layout” on the left searches all layouts; more devices also help.'
+export const onDevices = (count: Part) => `${count} devices`
+export const devicesWithLayoutOnAuto = (count: Part) => `${count} devices, all layout settings on auto`
 export const changesThatFit = 'Changes that fit'
 export const apply = 'Apply'
 export const layoutOnAuto = 'All layout settings on auto'

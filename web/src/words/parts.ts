@@ -82,15 +82,19 @@ export const gpus = 'GPUs'
 export const oneNode = 'one node'
 export const acceleratorsThatTheRunUses = 'Accelerators that the run uses'
 export const globalBatch = 'Global batch'
-export const chosen = 'chosen'
 export const sequencesPerStep = 'Sequences per step'
 export const sequence = 'Sequence'
-export const models = 'model’s'
 export const tokensPerSequence = 'Tokens per sequence'
 export const tokens = 'Tokens'
 export const oneStep = 'one step'
+export const asTyped = 'as typed'
 export const tokensToTrainOnAs = 'Tokens to train on, as in 15T'
 export const run = 'Run'
+
+// replan.ts
+export const model2 = (value: Part) => `Model: ${value}`
+export const cluster2 = (value: Part) => `Cluster: ${value}`
+export const keepThePlan = 'Keep the plan'
 
 // narrow.tsx
 export const addASetting = 'add a setting'

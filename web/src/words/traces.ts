@@ -72,6 +72,7 @@ export const waiting = (share: Part) => `${share} waiting`
 
 // compare.tsx
 export const against = 'Against'
+export const asTyped = 'as typed'
 export const otherTracesOrARun = 'path of traces or of a run file'
 export const compare = 'Compare'
 export const chooseAFile = 'Choose a file…'
@@ -135,6 +136,15 @@ export const parallelSizesInnermostFirstLayout = 'Parallel sizes, innermost firs
 export const accelerator = 'Accelerator'
 export const fromTheTraces = 'from the traces'
 export const flopPerStep = 'FLOP per step'
+export const aRunOrLaunchFile = 'A run or launch file…'
+export const runOfAFile = 'Run'
+export const removeFile = (name: Part) => `Remove ${name}`
+export const remove = 'remove'
+export const cluster = 'Cluster'
+export const ofTheFile = 'of the file'
+export const all = 'all'
+export const stepOnly = (step: Part) => `step ${step} only`
+export const numberOfTheStepThat = 'Number of the step to profile'
 export const modelFlopsOfAStep = 'Model FLOPs of a step over all ranks'
 
 // note.tsx
@@ -325,6 +335,7 @@ export const oneOfEachStage = 'One per stage'
 export const stage = 'stage'
 export const rank5 = ': rank'
 export const hostThreads = 'host threads'
+export const predictionForTheFileBelow = 'prediction for the run’s file below'
 export const predictionForTheCalculatorsRun = 'prediction for the calculator’s run below'
 export const ranksAreNotDrawnSelect = 'ranks are hidden; select one to show it'
 export const stepTimeWithoutWaitsSelect = 'step time without waits; select a cell to show its rank'

@@ -106,6 +106,7 @@ export const themeT = (value: Part) => `Theme: ${value} (T)`
 
 // states.tsx
 export const loading = 'loading'
+export const andMore = (count: Part) => `and ${count} more`
 
 // stepper.tsx
 export const slider = (label: Part) => `${label} slider`

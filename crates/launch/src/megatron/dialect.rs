@@ -3,6 +3,7 @@
 //! Responsible for: detection of the dialect by the started program, its defaults, and its names of Megatron's fields. Rejects programs
 //! that do not train a causal language model: an encoder is never read as a GPT.
 
+pub(super) mod deepspeed_file;
 mod epfl;
 mod mindspeed;
 mod slime;
@@ -281,6 +282,16 @@ pub(crate) fn apply(
                     );
                 }
             }
+            if let Some((word, rank, source)) = value(words, &["--lora-rank"])
+                && let Ok(rank) = rank.parse::<u64>()
+                && rank > 0
+            {
+                says.adapter = Some((source.clone(), line(word)));
+                says.rank = Some((rank, source, line(word)));
+                says.targets = values(words, "--target-modules")
+                    .map(|(word, names, source)| (names, source, line(word)));
+            }
+            draft.forget_unknown(&["--lora-rank", "--lora-alpha", "--lora-dropout", "--target-modules"]);
             slime::world(words, world, draft);
             says.model = slime::built(words, arguments);
             let message = "trains on rollouts: the estimate of the training step excludes generation";

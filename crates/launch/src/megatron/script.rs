@@ -254,6 +254,9 @@ fn started(
     if arguments.iter().any(|(name, _)| flags::by_name(name).is_some_and(|flag| flag.since == "mindspeed")) {
         draft.front_end("mindspeed");
     }
+    if arguments.is_on("deepspeed") {
+        dialect::deepspeed_file::read(&mut arguments, file, context, draft);
+    }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
     Some((arguments, world, says))
 }

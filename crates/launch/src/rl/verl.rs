@@ -66,6 +66,11 @@ pub(super) const KNOWN: &[Known] = &[
     ("trainer.nnodes", Read),
     ("trainer.n_gpus_per_node", Read),
     ("trainer.n_training_gpus_per_node", Read),
+    ("rollout.nnodes", Read),
+    ("rollout.n_gpus_per_node", Read),
+    ("actor_rollout_ref.actor.fsdp_config.reshard_after_forward", Read),
+    ("actor_rollout_ref.actor.fsdp_config.forward_prefetch", Ignored),
+    ("actor_rollout_ref.actor.fsdp_config.seed", Ignored),
 ];
 
 /// Names of 2026, which moved into the engine's section.
@@ -109,6 +114,11 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
             let key = "plan.recompute";
             if is_megatron {
                 fields.default(key, &Recompute::None, "verl's Megatron does not recompute by default");
+            } else if is_older(fields) {
+                let (source, line) = fields.source(OLDER_BATCH);
+                let why = "versions of verl with this key have their own default, which was off in 2024 and on in 2025";
+                fields.draft.leave_open(key, &source, line, why);
+                fields.draft.remark(RemarkKind::Unresolved, path, None, why);
             } else {
                 let why = "verl checkpoints every layer by default since 2025";
                 fields.default(key, &Recompute::Full { layers: None }, why);
@@ -144,6 +154,21 @@ fn ranks(fields: &mut Fields<'_>) {
         return devices(fields, "trainer.nnodes", own);
     }
     devices(fields, "trainer.nnodes", all);
+    if let Some(program) = placing(fields.text())
+        && fields.draft.value("cluster.devices").is_some()
+    {
+        let (source, line) = fields.source(all);
+        let why = "this program places the actor on a part of the devices: pass --gpus";
+        fields.draft.leave_open("cluster.devices", &source, line, why);
+        return fields.draft.remark(RemarkKind::Unresolved, &program, line, why);
+    }
+    // The asynchronous trainers count the devices of generation separately (`verl/experimental/fully_async_policy`).
+    let of_rollout = ["rollout.nnodes", "rollout.n_gpus_per_node"];
+    if of_rollout.iter().all(|path| fields.document.get(path).is_some()) {
+        let counts = of_rollout.map(|path| fields.count(path).unwrap_or_default());
+        let message = format!("generates on {} other devices", counts[0].saturating_mul(counts[1]));
+        return fields.remark(RemarkKind::Assumed, of_rollout[1], message);
+    }
     if fields.flag("actor_rollout_ref.hybrid_engine") == Some(false)
         && fields.draft.value("cluster.devices").is_some()
     {
@@ -152,6 +177,13 @@ fn ranks(fields: &mut Fields<'_>) {
         fields.draft.leave_open("cluster.devices", &source, line, why);
         fields.remark(RemarkKind::Unresolved, all, why);
     }
+}
+
+/// The program of a command that gives the roles separate devices by itself, as verl's example `main_ppo_split.py`.
+fn placing(text: &str) -> Option<String> {
+    let words = text.split_whitespace().filter(|word| word.ends_with(".py"));
+    let mut programs = words.map(|word| word.rsplit('/').next().unwrap_or_default());
+    programs.find(|name| name.contains("split")).map(str::to_owned)
 }
 
 /// Values of verl's own configuration if a command sets none (`ppo_trainer.yaml` and its includes, 2024 to 2026).
@@ -369,6 +401,11 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         return fields.problem(problem, path);
     }
     let mut sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+    // Only FSDP 2 has the choice (`verl/workers/fsdp_workers.py`).
+    let reshard = at("reshard_after_forward");
+    if fields.flag(&reshard) == Some(false) && strategy == Some("fsdp2") {
+        sharding.reshard_after_forward = false;
+    }
     let size = at("fsdp_size");
     if let Some(group) = fields.integer(&size) {
         // -1 stands for all ranks.

@@ -169,6 +169,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("batch_size", Read),
     ("backend", Read),
     ("num_processes", Read),
+    ("num_learners_per_node", Read),
     ("quantize", Read),
     ("lora_query", Read),
     ("lora_key", Read),

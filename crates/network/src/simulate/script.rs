@@ -147,6 +147,18 @@ impl Script {
         Some(Rests { after, whole })
     }
 
+    /// By task: the predecessor that ended last, the first of equals. `None` without predecessors.
+    pub fn released_by(&self, played: &Played) -> Vec<Option<u32>> {
+        let mut released: Vec<Option<u32>> = vec![None; self.work.len()];
+        for &(before, task) in &self.links {
+            let known = &mut released[task as usize];
+            if known.is_none_or(|known| played.ends[before as usize] > played.ends[known as usize]) {
+                *known = Some(before);
+            }
+        }
+        released
+    }
+
     /// Which tasks follow each.
     fn followers(&self) -> Followers {
         let mut starts = vec![0_u32; self.work.len() + 1];

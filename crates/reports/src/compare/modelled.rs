@@ -160,7 +160,7 @@ impl Against {
             Column::numbers("A"),
             Column::numbers("B"),
             Column::numbers("change"),
-            Column::numbers("of A"),
+            Column::numbers("share of A"),
         ];
         let room = terminal.width.saturating_sub(58).clamp(24, 90);
         let most = self.comparison.step_time.first.max(self.comparison.step_time.second);

@@ -2,7 +2,7 @@
 
 mod placement;
 
-use crate::network::tables::layers;
+use crate::network::tables::{layers, waits};
 use railwright_calculator::memory::Fit;
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
@@ -92,6 +92,8 @@ impl Answer for Simulated {
         document.table(changes(simulation));
         document.heading("communication by dimension");
         document.table(dimensions(simulation));
+        document.heading_with("waits of pipeline stages", "time without compute, by its cause");
+        document.table(waits::table(&simulation.waits));
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));

@@ -4,3 +4,4 @@ pub(super) mod failures;
 pub(super) mod layers;
 pub(super) mod placement;
 pub(super) mod sites;
+pub(super) mod waits;

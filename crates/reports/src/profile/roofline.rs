@@ -36,8 +36,8 @@ impl Shown {
         let columns = vec![
             Column::numbers("saving"),
             Column::numbers("time"),
-            Column::numbers("reached"),
-            Column::numbers("share"),
+            Column::numbers("rate"),
+            Column::numbers("share of roofline"),
             Column::words("bound").expendable(2),
             Column::words("operator"),
             Column::words("shapes").expendable(1),

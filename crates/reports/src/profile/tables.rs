@@ -2,7 +2,7 @@
 
 use crate::profile::{Shown, time};
 use railwright_profiler::job::extent;
-use railwright_profiler::profile::Part;
+use railwright_profiler::profile::{Finding, Part};
 use railwright_profiler::tree::{Level, Node};
 use railwright_profiler::waterfall::Group;
 use railwright_report::Terminal;
@@ -94,12 +94,9 @@ impl Shown {
         };
         document.heading_with("findings", remark);
         for finding in findings.iter().take(MOST) {
-            let certainty = finding.certainty.unwrap_or_default();
-            let shown = |cost: f64| format!("{} per step: ", certainty.worded(&time(cost)));
-            let cost = finding.cost.map_or_else(String::new, shown);
             document.spans(vec![
-                Cell::new(format!("{cost}{} ", finding.message), Tone::Strong),
-                Cell::new(format!("[{}]", finding.id), Tone::Name),
+                Cell::new(format!("{}{}", finding.message, self.cost(finding)), Tone::Strong),
+                Cell::new(format!(" [{}]", finding.id), Tone::Name),
             ]);
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if finding.shared > 0.0 {
@@ -125,6 +122,14 @@ impl Shown {
                 human::percent(joint.cost / step)
             ));
         }
+    }
+
+    /// Cost of a finding, after its message.
+    pub(super) fn cost(&self, finding: &Finding) -> String {
+        finding.cost.map_or_else(String::new, |cost| {
+            let shown = finding.certainty.unwrap_or_default().worded(&time(cost));
+            format!(": {shown} per step, {}", human::percent(cost / self.report.step_time.max(1.0)))
+        })
     }
 
     /// Indices in [`Group::ALL`] of groups with any value.

@@ -5,6 +5,7 @@ import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Placed, place } from '../axes/labels'
 import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
 import { Tooltip } from '../axes/tooltip'
+import { textWidth } from '../fit-text'
 import { type Point, type Spot, WAYS, type Way, nearest, next } from './model'
 import '../plot.css'
 import * as texts from '../../words/charts'
@@ -40,6 +41,40 @@ export interface Roof {
   readonly to: readonly [number, number]
 }
 
+interface RoofLabel {
+  readonly label: string
+  /** End of the text. */
+  readonly x: number
+  readonly y: number
+  readonly width: number
+}
+
+/** Labels of roofs above their ends, of rising ones above their middle. One beside another stands below its roof, or else before the
+ * other. Pure. */
+export function roofLabels(roofs: readonly Roof[], scaleX: Pick<Scale, 'at'>, scaleY: Pick<Scale, 'at'>): readonly RoofLabel[] {
+  const placed: RoofLabel[] = []
+  for (const { label, from, to } of roofs) {
+    const [x0, y0, x1, y1] = [scaleX.at(from[0]), scaleY.at(from[1]), scaleX.at(to[0]), scaleY.at(to[1])]
+    const isLevel = Math.abs(y1 - y0) < 1
+    const width = textWidth(label, 11)
+    const end = isLevel ? x1 : (x0 + x1) / 2
+    const meets = (x: number, y: number) =>
+      placed.find((other) => Math.abs(other.y - y) < LINE && other.x > x - width && other.x - other.width < x)
+    const above = isLevel ? y1 - 5 : (y0 + y1) / 2 - 6
+    const below = above + 5 + LINE
+    if (!meets(end, above)) placed.push({ label, x: end, y: above, width })
+    else if (isLevel && !meets(end, below)) placed.push({ label, x: end, y: below, width })
+    else {
+      let x = end
+      for (let other = meets(x, above); other; other = meets(x, above)) x = other.x - other.width - GAP
+      placed.push({ label, x, y: above, width })
+    }
+  }
+  return placed
+}
+
+/** Between notes on one line, and height of a line of notes, in pixels. */
+const [GAP, LINE] = [10, 13]
 const TOP = 30
 const BOTTOM = 42
 const RIGHT = 18
@@ -90,6 +125,8 @@ export function Scatter({
       .sort((a, b) => (b.point.weight ?? 0) - (a.point.weight ?? 0))
       .map((spot) => ({ id: spot.id, text: spot.point.label ?? '', x: spot.x, y: spot.y }))
     const taken = spots.filter((spot) => spot.point.mark !== 'faint').map((spot) => ({ x: spot.x - 4, y: spot.y - 4, width: 8, height: 8 }))
+    const lines = roofLabels(roofs, scaleX, scaleY)
+    taken.push(...lines.map(({ x, y, width }) => ({ x: x - width, y: y - 10, width, height: 12 })))
     const known = new Map(spots.map((spot) => [spot.id, spot]))
     front.forEach((id, index) => {
       const [from, to] = [known.get(id), known.get(front[index + 1] ?? '')]
@@ -99,7 +136,7 @@ export function Scatter({
       if (to) taken.push({ x: end - 1, y: Math.min(from.y, to.y), width: 2, height: Math.abs(to.y - from.y) })
     })
     const labels = place(wanted, { x: left, y: TOP - 8, width: width - RIGHT - left + 10, height: bottom - TOP + 6 }, taken, 12, apart)
-    return { left, scaleX, scaleY, spots, labels }
+    return { left, scaleX, scaleY, spots, labels, lines }
   }, [points, x, y, width, bottom, limit, front, apart, roofs])
   const at = plot.spots.find((spot) => spot.id === cursor)
 
@@ -146,30 +183,21 @@ export function Scatter({
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={width - RIGHT} />
         {equal && <path class="limit" d={diagonal(plot.scaleX, plot.scaleY)} />}
-        {roofs.map((roof) => {
-          const [x0, y0, x1, y1] = [
-            plot.scaleX.at(roof.from[0]),
-            plot.scaleY.at(roof.from[1]),
-            plot.scaleX.at(roof.to[0]),
-            plot.scaleY.at(roof.to[1]),
-          ]
-          const isLevel = Math.abs(y1 - y0) < 1
-          return (
-            <g key={roof.label}>
-              <line class="limit" x1={x0} x2={x1} y1={y0} y2={y1} />
-              <text
-                class="note"
-                x={isLevel ? x1 : (x0 + x1) / 2}
-                y={isLevel ? y1 - 5 : (y0 + y1) / 2 - 6}
-                text-anchor="end"
-                paint-order="stroke"
-                stroke-linejoin="round"
-              >
-                {roof.label}
-              </text>
-            </g>
-          )
-        })}
+        {roofs.map((roof) => (
+          <line
+            key={roof.label}
+            class="limit"
+            x1={plot.scaleX.at(roof.from[0])}
+            x2={plot.scaleX.at(roof.to[0])}
+            y1={plot.scaleY.at(roof.from[1])}
+            y2={plot.scaleY.at(roof.to[1])}
+          />
+        ))}
+        {plot.lines.map((line) => (
+          <text key={line.label} class="note" x={line.x} y={line.y} text-anchor="end" paint-order="stroke" stroke-linejoin="round">
+            {line.label}
+          </text>
+        ))}
         {limit && (
           <g>
             <line class="limit" x1={plot.scaleX.at(limit.x)} x2={plot.scaleX.at(limit.x)} y1={TOP} y2={bottom} />

@@ -14,8 +14,15 @@ interface Topic {
 export function Notes(props: { a: Estimate; b: Estimate | null; remarks: readonly string[]; stale: boolean }) {
   const warnings = [...props.a.warnings, ...(props.a.money?.warnings ?? [])]
   const other = props.b ? [...props.b.warnings, ...(props.b.money?.warnings ?? [])] : []
-  const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
-  const shown = props.b ?? props.a
+  const isIn = (list: readonly Warning[], one: Warning) => list.some((known) => known.id === one.id && known.message === one.message)
+  const onlyB = other.filter((one) => !isIn(warnings, one))
+  const scenarios = props.b
+    ? ([
+        ['A', props.a],
+        ['B', props.b],
+      ] as const)
+    : ([['', props.a]] as const)
+  const chosen = chosenOf(scenarios)
   // Warnings are part of the answer, too; the rest are remarks on the files.
   const remarks = [...new Set(props.remarks)].filter(
     (text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'),
@@ -26,7 +33,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; remarks: readonl
       {warnings.length + onlyB.length > 0 && (
         <ul class="warnings" aria-label={texts.warnings}>
           {warnings.map((one) => (
-            <Doubt key={`${one.id}${one.message}`} warning={one} />
+            <Doubt key={`${one.id}${one.message}`} warning={one} letter={props.b && !isIn(other, one) ? 'A' : ''} />
           ))}
           {onlyB.map((one) => (
             <Doubt key={`b${one.id}${one.message}`} warning={one} letter="B" />
@@ -46,36 +53,60 @@ export function Notes(props: { a: Estimate; b: Estimate | null; remarks: readonl
         </details>
       )}
       <div class="note-columns">
-        {shown.chosen.length > 0 && (
+        {chosen.length > 0 && (
           <div>
             <h3>{texts.defaults}</h3>
             <ul class="chips">
-              {shown.chosen.map((text) => (
-                <li key={text}>{text}</li>
+              {chosen.map(({ text, letter }) => (
+                <li key={`${letter}${text}`}>
+                  {letter && <span class="letter">{letter}</span>}
+                  {text}
+                </li>
               ))}
             </ul>
           </div>
         )}
-        <div>
-          <h3>{texts.evidenceOfTheStepTime}</h3>
-          <ul class="rests">
-            {shown.provenance.map((one) => (
-              <li key={one.id}>
-                <span class="share-bar" aria-hidden="true">
-                  <span style={{ width: `${Math.max(0, Math.min(one.share, 1)) * 100}%` }} />
-                </span>
-                <span class="number">{percent(one.share)}</span>
-                <span>{one.title}</span>
-              </li>
-            ))}
-          </ul>
-          <p class="muted small">
-            {texts.constantsOf} <code>{shown.software.id}</code>: {shown.software.source}.
-            {shown.step_time_interval && ` Interval: ${shown.step_time_interval.source.replaceAll('`', '')}.`}
-          </p>
-        </div>
+        {scenarios.map(([letter, estimate]) => (
+          <Evidence key={letter} letter={letter} estimate={estimate} />
+        ))}
       </div>
     </section>
+  )
+}
+
+/** Defaults of one or two scenarios: those of both once, others with the letter of theirs. Pure. */
+export function chosenOf(
+  scenarios: readonly (readonly [string, Pick<Estimate, 'chosen'>])[],
+): readonly { readonly text: string; readonly letter: string }[] {
+  const found = new Map<string, string[]>()
+  for (const [letter, { chosen }] of scenarios) for (const text of new Set(chosen)) found.set(text, [...(found.get(text) ?? []), letter])
+  return [...found].map(([text, letters]) => ({ text, letter: letters.length === scenarios.length ? '' : letters.join() }))
+}
+
+/** Evidence of the step time of a scenario. */
+function Evidence({ letter, estimate }: { letter: string; estimate: Estimate }) {
+  return (
+    <div>
+      <h3>
+        {letter && <span class="letter">{letter}</span>}
+        {texts.evidenceOfTheStepTime}
+      </h3>
+      <ul class="rests">
+        {estimate.provenance.map((one) => (
+          <li key={one.id}>
+            <span class="share-bar" aria-hidden="true">
+              <span style={{ width: `${Math.max(0, Math.min(one.share, 1)) * 100}%` }} />
+            </span>
+            <span class="number">{percent(one.share)}</span>
+            <span>{one.title}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="muted small">
+        {texts.constantsOf} <code>{estimate.software.id}</code>: {estimate.software.source}.
+        {estimate.step_time_interval && ` Interval: ${estimate.step_time_interval.source.replaceAll('`', '')}.`}
+      </p>
+    </div>
   )
 }
 

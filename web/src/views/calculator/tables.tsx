@@ -1,4 +1,5 @@
 // Tables of communication in a step, and of the stages.
+import { useState } from 'preact/hooks'
 import type { Communication, Estimate, Stage } from '../../api/answers'
 import { classColour, words } from '../../charts/colours'
 import * as format from '../../charts/format'
@@ -15,6 +16,7 @@ interface Pair {
 export function CommunicationTable(props: { a: Estimate; b: Estimate | null; stale: boolean }) {
   const rows = pairs(props.a.communication, props.b?.communication)
   const two = props.b !== null
+  const doubt = props.b && doubtOf(props.a, props.b)
   const columns: Column<Pair>[] = [
     {
       key: 'what',
@@ -92,7 +94,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
                 b={b?.time ?? 0}
                 better="less"
                 step={props.a.step_time}
-                unless={props.b && doubtOf(props.a, props.b)}
+                unless={doubt && { ...doubt, mark: '' }}
               />
             ),
           } as const,
@@ -111,9 +113,13 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
         ]),
   ]
   return (
-    <div class={`panel titled communication ${props.stale ? 'stale' : ''}`}>
+    <div class={`panel titled communication ${two ? 'two' : ''} ${props.stale ? 'stale' : ''}`}>
       <h2>
-        {texts.communication} <span class="about">{texts.ofOneRankOverThe}</span>
+        {texts.communication}{' '}
+        <span class="about">
+          {texts.ofOneRankOverThe}
+          {doubt?.mark && texts.differencesAre(doubt.mark)}
+        </span>
       </h2>
       {rows.length === 0 ? (
         <p class="nothing">{texts.thereIsNoCommunicationBetween}</p>
@@ -149,70 +155,117 @@ function pairs(a: readonly Communication[], b: readonly Communication[] | undefi
   return [...found, ...added]
 }
 
-const STAGE_COLUMNS: readonly Column<Stage>[] = [
-  { key: 'stage', title: texts.stage2, align: 'right', value: (stage) => stage.stage },
-  { key: 'layers', title: texts.layers2, align: 'right', value: (stage) => stage.layers },
+/** Stages that follow each other and are alike in all but their memory. */
+export type Alike = readonly [Stage, ...Stage[]]
+
+/** Number of stages alike from which one row stands for them. */
+const FOLDED = 3
+
+/** Stages in groups of those alike; each is a group of its own if so few are alike that nothing is gained. Pure. */
+export function alike(stages: readonly Stage[]): readonly Alike[] {
+  const text = (stage: Stage) =>
+    [
+      stage.layers,
+      stage.embedding,
+      stage.head,
+      stage.critical,
+      ...[stage.forward, stage.backward, stage.busy, stage.exposed, stage.bubble].map((time) => format.seconds(time)),
+    ].join()
+  const groups: [Stage, ...Stage[]][] = []
+  for (const stage of stages) {
+    const last = groups.at(-1)
+    if (last && text(last[0]) === text(stage)) last.push(stage)
+    else groups.push([stage])
+  }
+  return groups.flatMap((group) => (group.length < FOLDED ? group.map((stage): Alike => [stage]) : [group]))
+}
+
+const STAGE_COLUMNS: readonly Column<Alike>[] = [
+  {
+    key: 'stage',
+    title: texts.stage2,
+    align: 'right',
+    value: ([stage]) => stage.stage,
+    cell: (group) => (group.length > 1 ? `${group[0].stage}–${group.at(-1)?.stage}` : group[0].stage),
+  },
+  { key: 'layers', title: texts.layers2, align: 'right', value: ([stage]) => stage.layers },
   {
     key: 'also',
     title: texts.alsoHolds,
-    value: (stage) => [stage.embedding && 'embedding', stage.head && 'head', stage.critical && 'slowest'].filter(Boolean).join(', '),
+    value: ([stage]) => [stage.embedding && 'embedding', stage.head && 'head', stage.critical && 'slowest'].filter(Boolean).join(', '),
   },
   {
     key: 'forward',
     title: texts.forward,
     align: 'right',
     about: texts.oneMicroBatch,
-    value: (stage) => stage.forward,
-    cell: (stage) => format.seconds(stage.forward),
+    value: ([stage]) => stage.forward,
+    cell: ([stage]) => format.seconds(stage.forward),
   },
   {
     key: 'backward',
     title: texts.backward,
     align: 'right',
     about: texts.oneMicroBatchRecomputeIncluded,
-    value: (stage) => stage.backward,
-    cell: (stage) => format.seconds(stage.backward),
+    value: ([stage]) => stage.backward,
+    cell: ([stage]) => format.seconds(stage.backward),
   },
   {
     key: 'busy',
     title: texts.busy,
     align: 'right',
     about: texts.overTheStep,
-    value: (stage) => stage.busy,
-    cell: (stage) => format.seconds(stage.busy),
+    value: ([stage]) => stage.busy,
+    cell: ([stage]) => format.seconds(stage.busy),
   },
   {
     key: 'exposed',
     title: texts.exposed,
     align: 'right',
     about: texts.communicationNotHiddenByCompute,
-    value: (stage) => stage.exposed,
-    cell: (stage) => format.seconds(stage.exposed),
+    value: ([stage]) => stage.exposed,
+    cell: ([stage]) => format.seconds(stage.exposed),
   },
   {
     key: 'bubble',
     title: texts.idle,
     align: 'right',
     about: texts.bubbleAndTransfers,
-    value: (stage) => stage.bubble,
-    cell: (stage) => format.seconds(stage.bubble),
+    value: ([stage]) => stage.bubble,
+    cell: ([stage]) => format.seconds(stage.bubble),
   },
-  { key: 'memory', title: texts.memory, align: 'right', value: (stage) => stage.memory, cell: (stage) => format.bytes(stage.memory) },
+  { key: 'memory', title: texts.memory, align: 'right', value: (group) => Math.max(...group.map((stage) => stage.memory)), cell: memoryOf },
 ]
 
+/** Memory of a stage, or from the least to the most of several. */
+function memoryOf(group: Alike): string {
+  const all = group.map((stage) => stage.memory)
+  const [least, most] = [format.bytes(Math.min(...all)), format.bytes(Math.max(...all))]
+  return least === most ? least : texts.fromTo(least, most)
+}
+
 export function StageTable(props: { estimate: Estimate; letter: string; stale: boolean }) {
+  const [isOpen, open] = useState(false)
+  const { stages } = props.estimate
+  const groups = alike(stages)
+  const rows = isOpen ? stages.map((stage): Alike => [stage]) : groups
   return (
     <div class={`panel titled stage-table ${props.stale ? 'stale' : ''}`}>
       <h2>
         {texts.stages2} {props.letter} <span class="about">{texts.passesOfOneMicroBatch}</span>
+        {groups.length < stages.length && (
+          <button type="button" class="link push" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+            {isOpen ? texts.foldEqualStages : texts.showEachStage}
+          </button>
+        )}
       </h2>
       <Table
         caption={texts.stages(props.letter).trim()}
         columns={STAGE_COLUMNS}
-        rows={props.estimate.stages}
-        identify={(stage) => stage.stage}
-        maxHeight={props.estimate.stages.length > 32 ? '720px' : undefined}
-        rowClass={(stage) => (stage.critical ? 'current' : '')}
+        rows={rows}
+        identify={([stage]) => stage.stage}
+        maxHeight={rows.length > 32 ? '720px' : undefined}
+        rowClass={([stage]) => (stage.critical ? 'current' : '')}
       />
     </div>
   )

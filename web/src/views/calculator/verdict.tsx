@@ -1,6 +1,6 @@
 // Verdict above the numbers: fit, margin, largest kinds of memory in the critical stage, and changes that make the run fit, each with its
 // effect and a button.
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
 import { REST, useAnswer } from '../../api/live'
@@ -20,6 +20,8 @@ import * as texts from '../../words/calculator'
 const NAMED = 3
 /** Number of listed remedies. */
 const SHOWN = 3
+/** Number of doublings of the devices that are tried. */
+const DOUBLINGS = 7
 /** Settings that `whatif` does not take. */
 const NOT_TAKEN = ['availability', 'why']
 
@@ -70,9 +72,12 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
   const auto = plan.answer && plan.answer.memory.fit !== 'does_not_fit' ? plan.answer : null
   if (found.length === 0 && !auto)
     return (
-      <p class="small">
-        {texts.noneOf} {change.length} {texts.commonChangesMakesItFit}
-      </p>
+      <>
+        <p class="small">
+          {texts.noneOf} {change.length} {texts.commonChangesMakesItFit}
+        </p>
+        <MoreDevices estimate={props.estimate} question={props.question} laid={laid} />
+      </>
     )
   return (
     <ul class={live.stale ? 'remedy-list stale' : 'remedy-list'} aria-label={texts.changesThatFit}>
@@ -89,6 +94,37 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
       {found.slice(0, SHOWN).map((one) => (
         <Remedy key={one.name} {...one} apply={() => hold(one.settings, props.estimate)} />
       ))}
+    </ul>
+  )
+}
+
+/** The smallest of the doubled numbers of devices with which the run fits, its layout on auto; one is tried after the other. */
+function MoreDevices({ estimate, question, laid }: { estimate: Estimate; question: Arguments; laid: readonly string[] }) {
+  const base = withoutKeys(question, [...laid, 'devices'])
+  const run = JSON.stringify(base)
+  const [tried, setTried] = useState({ run, doublings: 1 })
+  // Another run starts again.
+  const doublings = tried.run === run ? tried.doublings : 1
+  const gpus = estimate.cluster.devices * 2 ** doublings
+  const live = useAnswer<Estimate>('estimate', doublings <= DOUBLINGS ? { ...base, gpus } : null, REST)
+  const isOfThis = live.answer?.cluster.devices === gpus && !live.stale
+  const fits = isOfThis && live.answer?.memory.fit !== 'does_not_fit'
+  const isRefused = !live.loading && live.problems.length > 0
+  useEffect(() => {
+    if ((isOfThis && !fits) || isRefused) setTried({ run, doublings: doublings + 1 })
+  }, [run, gpus, isOfThis, fits, isRefused])
+  if (!fits || !live.answer) return null
+  const { memory, step_time } = live.answer
+  return (
+    <ul class="remedy-list" aria-label={texts.changesThatFit}>
+      <Remedy
+        name={laid.length > 0 ? texts.devicesWithLayoutOnAuto(format.count(gpus)) : texts.onDevices(format.count(gpus))}
+        fit={memory.fit}
+        memory={memory.peak}
+        stepTime={step_time}
+        share={step_time / estimate.step_time - 1}
+        apply={() => set({ ...Object.fromEntries(laid.map((key) => [key, undefined])), gpus: String(gpus) })}
+      />
     </ul>
   )
 }

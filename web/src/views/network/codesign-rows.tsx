@@ -1,6 +1,7 @@
 // The networks of a co-design as a table: what decides first, the rest folded. Networks that agree in all figures share a line.
 import { dollars, percent, power, seconds } from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
+import { summaryOf } from '../parts/strategy'
 import type { DesignAnswer } from './answer'
 import { type Group, groupsOf, nameOf, sorted, stepOf } from './codesign-answer'
 import { Swatch } from './fields'
@@ -161,7 +162,7 @@ function columnsOf(answer: DesignAnswer, unpriced: readonly number[]): Column<Gr
       key: 'layout',
       title: texts.strategy,
       value: ({ rows: [row] }) => answer.classes[row.class]?.layout ?? '',
-      cell: ({ rows: [row] }) => <code>{answer.classes[row.class]?.layout.replaceAll('--', '')}</code>,
+      cell: ({ rows: [row] }) => summaryOf(answer.classes[row.class]?.layout ?? ''),
       wrap: true,
     },
   ]

@@ -145,6 +145,15 @@ function nameOf(job: JobOnDisk): string {
   return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
 }
 
+/** A path for a heading: the end of one that is long, the name of an upload. Pure. */
+export function shortened(path: string): string {
+  const parts = withoutHandle(path).split('/')
+  return parts.length > SHOWN + 2 ? `…/${parts.slice(-SHOWN).join('/')}` : withoutHandle(path)
+}
+
+/** Number of names that a long path in a heading keeps. */
+const SHOWN = 2
+
 /** A path with possible line breaks after its separators. */
 function breakable(name: string): ComponentChildren {
   return name.split(/(?<=[/_-])/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
@@ -270,7 +279,7 @@ export function Opened({
   commandLine: string
   children?: ComponentChildren
 }) {
-  const short = paths.map(withoutHandle)
+  const short = paths.map(shortened)
   const prefix = PREFIX[home]
   useEffect(() => {
     openedAlone = true
@@ -280,7 +289,7 @@ export function Opened({
   return (
     <div class="opened">
       <strong data-heading tabIndex={-1} title={paths.join('\n')}>
-        {short.length === 1 ? short[0] : texts.files(short.length, short[0])}
+        {short.length === 1 ? breakable(short[0] ?? '') : texts.files(short.length, short[0] ?? '')}
       </strong>
       {children}
       <button type="button" class="button quiet" onClick={close}>

@@ -1,27 +1,31 @@
 // The run of the view in one line: model, cluster, devices, tokens, batch, sequence. Every field is a parameter of the URL, common to all
-// views. Layouts are in the calculator.
+// views, and can be set back to auto. Layouts are in the calculator; another model or cluster sets them back, as there.
 import { useEffect, useState } from 'preact/hooks'
 import { askOnce } from '../../api/live'
+import { withoutHandle } from '../../api/uploads'
 import { ofPrefix } from '../../state/fragment'
 import { change, location } from '../../state/location'
+import { runText } from '../../state/run'
+import { Combobox, type Option } from '../../ui/combobox'
+import { replan } from './replan'
 import { canonicalName } from './strategy'
 import * as texts from '../../words/parts'
+import * as common from '../../words/ui'
 
 interface Field {
   readonly key: string
   readonly title: string
   readonly placeholder: string
-  readonly wide?: boolean
   readonly list?: 'models' | 'clusters'
   readonly about?: string
 }
 
 const FIELDS: readonly Field[] = [
-  { key: 'model', title: texts.model, placeholder: texts.llama31405b, wide: true, list: 'models' },
+  { key: 'model', title: texts.model, placeholder: texts.llama31405b, list: 'models' },
   { key: 'cluster', title: texts.cluster, placeholder: texts.dgxH100, list: 'clusters' },
   { key: 'gpus', title: texts.gpus, placeholder: texts.oneNode, about: texts.acceleratorsThatTheRunUses },
-  { key: 'global-batch', title: texts.globalBatch, placeholder: texts.chosen, about: texts.sequencesPerStep },
-  { key: 'sequence-length', title: texts.sequence, placeholder: texts.models, about: texts.tokensPerSequence },
+  { key: 'global-batch', title: texts.globalBatch, placeholder: common.auto, about: texts.sequencesPerStep },
+  { key: 'sequence-length', title: texts.sequence, placeholder: common.auto, about: texts.tokensPerSequence },
   { key: 'tokens', title: texts.tokens, placeholder: texts.oneStep, about: texts.tokensToTrainOnAs },
 ]
 
@@ -35,14 +39,39 @@ export function RunBar({ fields = FIELDS.map((field) => field.key) }: { fields?:
   const lists = useCatalogue()
   return (
     <div class="run-bar" role="group" aria-label={texts.run}>
-      {FIELDS.filter((field) => fields.includes(field.key)).map((field) => (
-        <RunField key={field.key} field={field} options={field.list ? lists[field.list] : undefined} />
-      ))}
+      {FIELDS.filter((field) => fields.includes(field.key)).map((field) =>
+        field.list ? <NameField key={field.key} field={field} names={lists[field.list]} /> : <NumberField key={field.key} field={field} />,
+      )}
     </div>
   )
 }
 
-function RunField({ field, options }: { field: Field; options: readonly string[] | undefined }) {
+/** Options for a name of the catalogue; a value that is not in it, such as a file, is listed first. Pure. */
+export function optionsOf(names: readonly string[], value: string): readonly Option[] {
+  const listed = names.map((name) => ({ value: name, title: name }))
+  return value === '' || names.includes(value) ? listed : [{ value, title: withoutHandle(value) }, ...listed]
+}
+
+/** A model or a cluster. Its change sets the plan back to auto, because it was made for the previous one. */
+function NameField({ field, names }: { field: Field; names: readonly string[] }) {
+  const value = runParameter(field.key)
+  const file = field.key === 'model' ? (runText.value.run ?? runText.value.launch) : undefined
+  return (
+    <div class={field.key === 'model' ? 'entry wide' : 'entry named'} title={field.about}>
+      <span>{field.title}</span>
+      <Combobox
+        label={field.title}
+        value={value}
+        options={optionsOf(names, value)}
+        placeholder={file === undefined ? field.placeholder : withoutHandle(file)}
+        free={(text) => ({ value: text.trim(), title: text.trim(), note: texts.asTyped })}
+        onChoose={(name) => replan(runText.value, change, field.key === 'model' ? 'model' : 'cluster', name)}
+      />
+    </div>
+  )
+}
+
+function NumberField({ field }: { field: Field }) {
   const value = runParameter(field.key)
   const commit = (text: string) => {
     const trimmed = text.trim()
@@ -53,30 +82,30 @@ function RunField({ field, options }: { field: Field; options: readonly string[]
     change({ ...Object.fromEntries(others.map((name) => [name, undefined])), [field.key]: trimmed })
   }
   return (
-    <label class={field.wide ? 'entry wide' : 'entry'} title={field.about}>
-      <span>{field.title}</span>
+    <div class="entry" title={field.about}>
+      <span>
+        {field.title}{' '}
+        {value !== '' && (
+          <button type="button" class="to-auto" aria-label={common.resetToAuto(field.title)} onClick={() => commit('')}>
+            {common.reset}
+          </button>
+        )}
+      </span>
       <input
         key={value}
         class="input"
+        aria-label={field.title}
         defaultValue={value}
         placeholder={field.placeholder}
         title={value || field.about}
         spellcheck={false}
         autocomplete="off"
-        list={options ? `run-bar-${field.key}` : undefined}
         onChange={(event) => commit(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') commit(event.currentTarget.value)
         }}
       />
-      {options && (
-        <datalist id={`run-bar-${field.key}`}>
-          {options.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      )}
-    </label>
+    </div>
   )
 }
 

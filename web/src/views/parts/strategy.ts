@@ -124,3 +124,20 @@ export function short(summary: string): string {
       .join(' ') || head
   )
 }
+
+/** Sizes of a layout in the order of a plan's summary. */
+const SIZES = ['tp', 'cp', 'pp', 'vp', 'ep', 'etp']
+
+/** Flags of a layout in the form of a plan's summary: `--tp 4 --pp 4 --mbs 2 --uneven-stages` to `TP4 PP4, micro-batch 2, uneven stages`. */
+export function summaryOf(flags: string): string {
+  const found = fromFlags(flags)
+  const sizes = SIZES.filter((name) => name in found && found[name] !== '1').map((name) => `${name.toUpperCase()}${found[name]}`)
+  const others = Object.entries(found)
+    .filter(([name]) => !SIZES.includes(name))
+    .map(([name, value]) => {
+      const title = name.replaceAll('-', ' ').replace('micro batch', 'micro-batch')
+      if (name === 'sharding') return value.replace(/^zero-?(\d)$/, 'ZeRO-$1').replace('fsdp', 'FSDP')
+      return value === 'true' ? title : `${title} ${value}`
+    })
+  return [sizes.join(' '), ...others].filter(Boolean).join(', ')
+}

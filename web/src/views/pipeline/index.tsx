@@ -11,7 +11,7 @@ import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
 import { beside } from '../../timeline/beside'
 import { Empty, Loading } from '../../ui/states'
-import { JobsBelow } from '../parts/open'
+import { JobsBelow, shortened } from '../parts/open'
 import { Bubbles, CriticalParts, Verdict } from './numbers'
 import { Switches } from './switches'
 import './pipeline.css'
@@ -59,8 +59,8 @@ export default function View() {
           {texts.showAnExample405bOn}
         </button>
         {given.slice(0, 6).map((path) => (
-          <button key={path} type="button" class="button" onClick={() => change({ 'p.trace': path })}>
-            {texts.open} {path}
+          <button key={path} type="button" class="button" title={path} onClick={() => change({ 'p.trace': path })}>
+            {texts.open} {shortened(path)}
           </button>
         ))}
       </Empty>

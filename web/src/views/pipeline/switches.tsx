@@ -1,14 +1,19 @@
 // Above the timeline: schedule, virtual stages, detail, and the trace to show with the prediction. Responsible for: writing the arguments
-// of the run and of the view, so that a link has them. Settings that are auto show the plan of the answer.
+// of the run and of the view, so that a link has them. Settings that are auto show the plan of the answer; those that are set can be set back.
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { playground } from '../../api/playground/marker'
 import { report } from '../../api/report'
-import { change, own } from '../../state/location'
-import { run, runText } from '../../state/run'
+import { ofPrefix } from '../../state/fragment'
+import { change, location, own as ownOf } from '../../state/location'
+import { runText } from '../../state/run'
 import { copy } from '../../ui/clipboard'
+import { Label } from '../../ui/fields'
 import { FileButton } from '../../ui/file-button'
 import { ofSchedule, withHeld } from '../calculator/holding'
 import { heldMark } from '../calculator/scenarios'
+import { canonicalName } from '../parts/strategy'
 import * as texts from '../../words/pipeline'
 
 const SCHEDULES = [
@@ -28,55 +33,64 @@ interface Props {
 }
 
 export function Switches(props: Props) {
-  const values = run.value
   const plan = props.estimate?.plan
   const chunks = runText.value.vp ?? String(plan?.virtual_stages ?? '')
   const schedule = runText.value.schedule ?? plan?.schedule ?? ''
   /** Another schedule or other chunks of the plan that is shown, not of another one. */
-  const hold = (own: Readonly<Record<string, string | undefined>>) => {
-    const { all, held } = withHeld(own, runText.value, props.estimate)
+  const hold = (values: Readonly<Record<string, string | undefined>>) => {
+    const { all, held } = withHeld(values, runText.value, props.estimate)
     change({ ...all, ...heldMark(all, held) })
   }
-  const { detail, trace, step } = own('p')
+  const { detail, trace, step } = ownOf('p')
   const set = (key: string) => (event: { currentTarget: { value: string } }) => change({ [key]: event.currentTarget.value || undefined })
-  const text = (key: string) => (values[key] === undefined ? '' : String(values[key]))
+  const own = (key: string) => runText.value[key] !== undefined
   return (
     <div class="pipeline-switches" role="group" aria-label={texts.optionsOfTheTimeline}>
       {props.hasRun && (
         <>
-          <label>
-            {texts.schedule}
-            <select class="select" value={schedule} onChange={(event) => hold(ofSchedule(event.currentTarget.value, runText.value.vp))}>
-              {schedule === '' && <option value="">{texts.automatic}</option>}
-              {SCHEDULES.map(([id, title]) => (
-                <option key={id} value={id}>
-                  {id === '1f1b' && Number(chunks) > 1 ? 'Interleaved 1F1B' : title}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            {texts.virtualStages}
-            <input
-              class="input"
-              type="number"
-              min="1"
-              max="32"
-              value={chunks}
-              onChange={(event) => hold({ vp: event.currentTarget.value || undefined })}
-            />
-          </label>
-          <label>
-            {texts.globalBatch}
-            <input
-              class="input"
-              type="number"
-              min="1"
-              value={text('global-batch') || text('gbs')}
-              placeholder={plan ? String(plan.global_batch) : texts.defaultText}
-              onChange={set(text('gbs') ? 'gbs' : 'global-batch')}
-            />
-          </label>
+          <Setting label={texts.schedule} own={own('schedule')} onAuto={() => change({ schedule: undefined })}>
+            {(id) => (
+              <select
+                id={id}
+                class="select"
+                value={schedule}
+                onChange={(event) => hold(ofSchedule(event.currentTarget.value, runText.value.vp))}
+              >
+                {schedule === '' && <option value="">{texts.automatic}</option>}
+                {SCHEDULES.map(([name, title]) => (
+                  <option key={name} value={name}>
+                    {name === '1f1b' && Number(chunks) > 1 ? 'Interleaved 1F1B' : title}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Setting>
+          <Setting label={texts.virtualStages} own={own('vp')} onAuto={() => setTo('vp')}>
+            {(id) => (
+              <input
+                id={id}
+                class="input"
+                type="number"
+                min="1"
+                max="32"
+                value={chunks}
+                onChange={(event) => hold({ vp: event.currentTarget.value || undefined })}
+              />
+            )}
+          </Setting>
+          <Setting label={texts.globalBatch} own={own('global-batch')} onAuto={() => setTo('global-batch')}>
+            {(id) => (
+              <input
+                id={id}
+                class="input"
+                type="number"
+                min="1"
+                value={runText.value['global-batch'] ?? ''}
+                placeholder={plan ? String(plan.global_batch) : texts.defaultText}
+                onChange={(event) => setTo('global-batch', event.currentTarget.value)}
+              />
+            )}
+          </Setting>
           <label>
             {texts.detail}
             <select class="select" value={detail ?? 'automatic'} onChange={set('p.detail')}>
@@ -120,4 +134,21 @@ export function Switches(props: Props) {
       )}
     </div>
   )
+}
+
+/** A setting of the run above its control: auto, or set with a reset. */
+function Setting(props: { label: string; own: boolean; onAuto: () => void; children: (id: string) => ComponentChildren }) {
+  const id = useId()
+  return (
+    <div class="pipeline-setting">
+      <Label id={id} label={props.label} own={props.own} onAuto={props.onAuto} />
+      {props.children(id)}
+    </div>
+  )
+}
+
+/** Sets a setting under its own name, or back to auto, and removes it under its other names. */
+function setTo(name: string, value = ''): void {
+  const others = Object.keys(ofPrefix(location.value.parameters, '')).filter((key) => canonicalName(key) === name)
+  change({ ...Object.fromEntries(others.map((key) => [key, undefined])), [name]: value || undefined })
 }

@@ -1,12 +1,13 @@
 // These traces compared with others, or with the prediction of a run file.
 // Responsible for: tables of the differences from `compare`, judged only by time.
 import type { CompareAnswer, Difference } from '../../api/schema/compare'
-import { useState } from 'preact/hooks'
 import { useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { useAnswer } from '../../api/live'
 import { playground } from '../../api/playground/marker'
+import { withoutHandle } from '../../api/uploads'
 import { change, own } from '../../state/location'
 import { percent, span } from '../../timeline/time'
+import { Combobox, type Option } from '../../ui/combobox'
 import { FileButton } from '../../ui/file-button'
 import { Empty, Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
@@ -19,46 +20,29 @@ import * as texts from '../../words/traces'
 
 export function Compare({ paths, job }: TabProps) {
   const { other } = own('t')
-  const [text, setText] = useState(other ?? '')
   const { jobs } = useJobsOnDisk()
   const others = jobs
     .filter((job) => viewOf(job) === 'traces')
     .flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? [{ path: job.paths[0]!, name: job.name }] : []))
-  const against = (path: string | undefined) => {
-    setText(path ?? '')
-    change({ 't.other': path })
-  }
+  const against = (path: string | undefined) => change({ 't.other': path || undefined })
   const { answer, problems, loading } = useAnswer<Extract<CompareAnswer, { labels: unknown }>>(
     'compare',
     other ? { first: other, second: paths[0]!, ...readingOf(job), ...(isCalculators(other) ? besideOf(job) : {}) } : null,
   )
   return (
     <div class="traces-query">
-      <form
-        class="traces-path"
-        onSubmit={(event) => {
-          event.preventDefault()
-          against(text.trim() || undefined)
-        }}
-      >
-        <label>
-          {texts.against}
-          <input
-            class="input"
-            list="compare-jobs"
-            value={text}
+      <div class="traces-path">
+        <div class="traces-against">
+          <span>{texts.against}</span>
+          <Combobox
+            label={texts.against}
+            value={other ?? ''}
             placeholder={texts.otherTracesOrARun}
-            onInput={(event) => setText(event.currentTarget.value)}
+            options={optionsOf(others, other)}
+            free={(path) => ({ value: path.trim(), title: path.trim(), note: texts.asTyped })}
+            onChoose={against}
           />
-          <datalist id="compare-jobs">
-            {others.map(({ path }) => (
-              <option key={path} value={path} />
-            ))}
-          </datalist>
-        </label>
-        <button type="submit" class="button primary">
-          {texts.compare}
-        </button>
+        </div>
         {!playground && <FileButton title={texts.chooseAFile} onPath={against} />}
         {canBeWritten(runText.value) && (
           <button
@@ -70,7 +54,7 @@ export function Compare({ paths, job }: TabProps) {
             {texts.theCalculatorsRun}
           </button>
         )}
-      </form>
+      </div>
       {!other && <Nothing others={others} against={against} />}
       {paths.length > 1 && (
         <p class="muted">
@@ -103,6 +87,14 @@ export function Compare({ paths, job }: TabProps) {
 interface Named {
   readonly path: string
   readonly name: string
+}
+
+/** Jobs of the served folder by their names, after what is compared with, if it is none of them. Pure. */
+function optionsOf(others: readonly Named[], other: string | undefined): readonly Option[] {
+  const listed = others.map(({ path, name }) => ({ value: path, title: name, words: path }))
+  return other === undefined || others.some(({ path }) => path === other)
+    ? listed
+    : [{ value: other, title: withoutHandle(other) }, ...listed]
 }
 
 /** Number of listed jobs, the others are in the list of the field. */

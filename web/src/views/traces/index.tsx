@@ -2,7 +2,7 @@
 // open traces, the tabs, and one question shared by most tabs. The program computes all shares.
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { type Arguments, identity } from '../../api/ask'
+import { type Arguments, type Problem, identity } from '../../api/ask'
 import { playground } from '../../api/playground/marker'
 import { report } from '../../api/report'
 import { useKeys } from '../../state/keys'
@@ -51,6 +51,13 @@ const ALL: readonly { readonly id: string; readonly title: string; readonly view
 
 /** SQL requires SQLite, which the playground does not include. */
 const TABS = playground ? ALL.filter((one) => one.id !== 'query') : ALL
+
+/** True if the files are to blame, not the options beside them. */
+const isOfFiles = (problems: readonly Problem[], paths: readonly string[]): boolean =>
+  problems.some(({ place }) => {
+    const file = typeof place === 'string' ? place : place?.file
+    return file == null || paths.includes(file)
+  })
 
 /** Tab of a name in a link: its own, or its title. */
 export const tabNamed = (name: string) => TABS.find((one) => one.id === name || one.title.toLowerCase() === name.toLowerCase())
@@ -131,7 +138,7 @@ export default function View() {
         {profile.problems.length > 0 && (
           <div class="traces-refused">
             <Problems problems={profile.problems} />
-            <JobsBelow paths={paths} />
+            {isOfFiles(profile.problems, paths) && <JobsBelow paths={paths} />}
           </div>
         )}
         {profile.answer && sameFiles && job && 'lines' in profile.answer ? (

@@ -1,21 +1,29 @@
-// "This job is": job data that the traces lack, as the options of `profile` on the command line: run, layout, accelerator, FLOPs.
+// "This job is": job data that the traces lack, as the options of `profile` on the command line: the run (of the calculator or a file),
+// layout, accelerator, FLOPs, and the step that is profiled.
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
 import { askOnce } from '../../api/live'
+import { playground } from '../../api/playground/marker'
+import { report } from '../../api/report'
 import { upload, withoutHandle } from '../../api/uploads'
 import { change, go, own } from '../../state/location'
-import { runText } from '../../state/run'
-import { NUMBER, type Unit } from '../../state/amounts'
+import { run, runText } from '../../state/run'
+import { NUMBER, NUMBER_FROM_0, type Unit } from '../../state/amounts'
 import { chosenPairs, pairsOf, pairsText } from '../../state/settings'
+import { afresh } from '../../timeline/address'
 import { Amount } from '../../ui/amounts'
+import { Combobox } from '../../ui/combobox'
+import { FileButton } from '../../ui/file-button'
 import { type Setting, Settings } from '../../ui/settings'
 import { AcceleratorField } from '../parts/accelerator'
 import { Switch } from '../parts/controls'
 import { useKeyList } from '../parts/dimensions'
+import { optionsOf as namesAndValue, useCatalogue } from '../parts/run-bar'
 import { flagOf } from '../calculator/flags'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
+import * as common from '../../words/ui'
 
 /** Options of `profile` for the calculator's run: its model as the run, the rest as keys. Pure. */
 export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly Key[]): Arguments {
@@ -36,7 +44,7 @@ export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly
 
 /** Job options for every question about its traces; null until the run file is written. */
 export function useJob(): Arguments | null {
-  const { run, layout, accelerator, flops } = own('t')
+  const { run, file, cluster, layout, accelerator, flops, only } = own('t')
   const [keys, setKeys] = useState<readonly Key[] | null>(null)
   const wanted = run !== undefined
   useEffect(() => {
@@ -49,11 +57,19 @@ export function useJob(): Arguments | null {
   if (wanted && keys === null) return null
   const sizes = pairsText(chosenPairs(pairsOf(layout ?? '')))
   return {
-    ...(wanted && keys ? optionsOf(runText.value, keys) : {}),
+    ...(file ? { run: file, ...(cluster ? { cluster } : {}) } : wanted && keys ? optionsOf(runText.value, keys) : {}),
     ...(sizes !== '' ? { layout: sizes } : {}),
     ...(accelerator ? { accelerator } : {}),
-    ...(flops && !wanted ? { 'model-flops': flops } : {}),
+    ...(flops && !wanted && !file ? { 'model-flops': flops } : {}),
+    ...(only ? { step: only } : {}),
   }
+}
+
+/** Run that is predicted beside the traces: that of the file, else the calculator's; null without one. */
+export function predicted(): Arguments | null {
+  const { file, cluster } = own('t')
+  if (file) return { model: file, ...(cluster ? { cluster } : {}) }
+  return run.value.model === undefined ? null : run.value
 }
 
 /** Name of the run file written for the calculator's run. */
@@ -105,16 +121,18 @@ const EXA: Unit = {
 }
 
 export function JobPanel({ profile }: { profile: Profile | null }) {
-  const { run, layout, accelerator, flops } = own('t')
+  const { run, file, cluster, layout, accelerator, flops, only } = own('t')
   const listed = useKeyList()
   const text = runText.value
   const model = text.model ?? text.run ?? text.launch
   const set = (key: string) => (value: string) => change({ [`t.${key}`]: value || undefined })
   const known = [
-    run && model ? texts.ofTheCalculator(withoutHandle(model)) : '',
+    file ? withoutHandle(file) : run && model ? texts.ofTheCalculator(withoutHandle(model)) : '',
+    file ? (cluster ?? '') : '',
     layout ?? '',
     accelerator ?? '',
-    !run && flops ? texts.flopPerStep2(flops) : '',
+    !run && !file && flops ? texts.flopPerStep2(flops) : '',
+    only ? texts.stepOnly(only) : '',
   ].filter(Boolean)
   return (
     <details class="panel traces-job" open={known.length > 0}>
@@ -127,7 +145,9 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
         </span>
       </summary>
       <div class="entries">
-        {model ? (
+        {file ? (
+          <JobFile file={file} cluster={cluster} />
+        ) : model ? (
           <Switch
             title={texts.theCalculatorsRun2(withoutHandle(model))}
             about={texts.mfuNamesOfGroupsAnd}
@@ -141,6 +161,12 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
               {texts.openTheCalculator}
             </button>
           </span>
+        )}
+        {!file && !playground && !report && (
+          <FileButton
+            title={texts.aRunOrLaunchFile}
+            onPath={(path) => change({ 't.file': path, 't.run': undefined, 't.flops': undefined, 't.expected': '1' })}
+          />
         )}
         <Settings
           title={texts.layout}
@@ -157,7 +183,7 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
           value={accelerator ?? ''}
           onChange={(value) => set('accelerator')(value ?? '')}
         />
-        {!run && (
+        {!run && !file && (
           <Amount
             title={texts.flopPerStep}
             auto={texts.unknown}
@@ -167,7 +193,60 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
             onChange={(value) => set('flops')(value ?? '')}
           />
         )}
+        <Amount
+          title={texts.step3}
+          auto={texts.all}
+          about={texts.numberOfTheStepThat}
+          unit={NUMBER_FROM_0}
+          value={only ?? ''}
+          onChange={(value) => change({ ...afresh('t'), 't.only': value, 't.step': undefined })}
+        />
       </div>
     </details>
+  )
+}
+
+/** The file of the run, and the cluster, which launch files do not set. */
+function JobFile({ file, cluster }: { file: string; cluster: string | undefined }) {
+  const { clusters } = useCatalogue()
+  return (
+    <>
+      <div class="entry">
+        <span>
+          {texts.runOfAFile}{' '}
+          <button
+            type="button"
+            class="to-auto"
+            aria-label={texts.removeFile(withoutHandle(file))}
+            onClick={() => change({ 't.file': undefined, 't.cluster': undefined, 't.expected': undefined })}
+          >
+            {texts.remove}
+          </button>
+        </span>
+        <strong class="job-file">{withoutHandle(file)}</strong>
+      </div>
+      <div class="entry named">
+        <span>
+          {texts.cluster}{' '}
+          {cluster && (
+            <button
+              type="button"
+              class="to-auto"
+              aria-label={common.resetToAuto(texts.cluster)}
+              onClick={() => change({ 't.cluster': undefined })}
+            >
+              {common.reset}
+            </button>
+          )}
+        </span>
+        <Combobox
+          label={texts.cluster}
+          value={cluster ?? ''}
+          placeholder={texts.ofTheFile}
+          options={namesAndValue(clusters, cluster ?? '')}
+          onChoose={(name) => change({ 't.cluster': name })}
+        />
+      </div>
+    </>
   )
 }

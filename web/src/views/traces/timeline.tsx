@@ -3,7 +3,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { count } from '../../charts/format'
 import { change, own } from '../../state/location'
-import { run } from '../../state/run'
 import { toast } from '../../state/toasts'
 import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
@@ -17,6 +16,7 @@ import { CriticalParts } from '../pipeline/numbers'
 import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
 import { MOST_DRAWN, hostSets, interesting, nameOf, notable } from './interest'
+import { predicted } from './job'
 import { Note } from './note'
 import { placeOf } from './place'
 import { RankMap } from './rank-map'
@@ -29,7 +29,7 @@ const OTHER = 20
 const STAGES = 'stages'
 
 export function MeasuredTimeline({ profile, paths, job }: TabProps) {
-  const { step, rank, host, finding, expected, goto } = own('t')
+  const { step, rank, host, finding, expected, goto, file: ownFile } = own('t')
   // Of a large job, the notable ranks are drawn first; the program's own choice starts with one rank of each stage.
   const sample = notable(profile.rank_steps, profile.findings)
   const drawnRanks = rank === STAGES ? [] : rank ? rank.split(',') : sample.map(String)
@@ -41,8 +41,8 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     ...(host ? { host: true } : {}),
   }
   const measured = useColumns('profile', question)
-  const hasRun = run.value.model !== undefined
-  const modelled = useColumns('timeline', expected && hasRun ? { ...run.value, detail: 'passes' } : null)
+  const prediction = predicted()
+  const modelled = useColumns('timeline', expected && prediction ? { ...prediction, detail: 'passes' } : null)
   const factor = measured.columns && modelled.columns && expected ? modelled.columns.duration_ns / measured.columns.duration_ns : null
   // Next to a step of another size, one of the two could not be seen.
   const isOther = factor !== null && (factor > OTHER || factor < 1 / OTHER)
@@ -162,10 +162,10 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
           />{' '}
           {texts.hostThreads}
         </label>
-        {hasRun && (
+        {prediction && (
           <label class="traces-check">
             <input type="checkbox" checked={expected !== undefined} onChange={() => change({ 't.expected': expected ? undefined : '1' })} />{' '}
-            {texts.predictionForTheCalculatorsRun}
+            {ownFile ? texts.predictionForTheFileBelow : texts.predictionForTheCalculatorsRun}
           </label>
         )}
         {hidden.length > 0 && (!rank || rank === STAGES) && (

@@ -278,7 +278,12 @@ export function BalanceSolver({ run }: { run: Arguments }) {
           </table>
         </Scroll>
       )}
-      {best && before && (
+      {best && before && isSame(best, before) && (
+        <p class="muted">
+          {texts.theCurrentAssignmentIsThe} {answer?.priced} {texts.divisionsPriced}
+        </p>
+      )}
+      {best && before && !isSame(best, before) && (
         <>
           <StageBars before={before} best={best} />
           <div class="actions">
@@ -315,6 +320,11 @@ export function BalanceSolver({ run }: { run: Arguments }) {
     </SolverPanel>
   )
 }
+
+/** True if nothing changes: the same layers and recompute on every stage. */
+const isSame = (best: Division, before: Division): boolean =>
+  best.layers.join() === before.layers.join() &&
+  best.stages.every((stage, at) => stage.recompute.join() === before.stages[at]?.recompute.join())
 
 function DivisionRow({ name, of, chosen = false }: { name: string; of: Division; chosen?: boolean }) {
   return (

@@ -154,7 +154,17 @@ fn rows(
         if differences(&own.plan, &candidate.plan).is_empty() {
             continue;
         }
-        let (edited, source) = rewrite::with(file, &setting.run, &candidate.plan, arguments);
+        let (mut edited, mut source) = rewrite::with(file, &setting.run, &candidate.plan, arguments);
+        // Few files can recompute some layers alone, or keep gathered parameters.
+        for plan in tuning::plainer(&candidate.plan) {
+            if is_writable(&edited) {
+                break;
+            }
+            let (plain, read) = rewrite::with(file, &setting.run, &plan, arguments);
+            if is_writable(&plain) {
+                (edited, source) = (plain, read.or(Some(plan)));
+            }
+        }
         if is_full && !is_writable(&edited) {
             continue;
         }

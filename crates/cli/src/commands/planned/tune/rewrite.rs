@@ -50,6 +50,9 @@ pub(crate) fn with(
     });
     // A division of the layers that the file leaves to the framework.
     lost.push("plan.uneven_stages".to_owned());
+    if !own.model.is_mixture_of_experts() {
+        lost.push("plan.expert_tensor_parallel".to_owned());
+    }
     let back: RefCell<Option<Plan>> = RefCell::new(None);
     // The generation is inferred from the present flags; an edit of flags does not update the software.
     let own_software = own.plan.software.as_str();
