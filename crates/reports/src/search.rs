@@ -251,9 +251,9 @@ impl Answered {
             Column::words("fits"),
             Column::numbers("$/T tokens").expendable(5),
             Column::words(match self.objective {
-                Objective::Time if self.is_by_family => "against fastest",
-                Objective::Dollars if self.is_by_family => "against cheapest",
-                _ => "against best",
+                Objective::Time if self.is_by_family => "vs. fastest",
+                Objective::Dollars if self.is_by_family => "vs. cheapest",
+                _ => "vs. best",
             }),
             Column::prose("layout"),
         ]);
