@@ -64,7 +64,8 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     open_run::report_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
-        let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is possible"));
+        let problem =
+            Problem::new(format!("{several} clusters or cluster sizes are given, but only one is supported"));
         return Err(problem.in_file("--cluster").hint("pass one cluster and one device count").into());
     };
     let watched = printer.watched();
@@ -287,12 +288,12 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<(Axes, Vec<String>), Pr
     let mut sheet = Sheet::<DesignSpec>::default();
     for text in &arguments.keys {
         let Some((key, value)) = text.split_once('=') else {
-            let problem = Problem::new(format!("`{}` sets no key", human::shorten(text)));
+            let problem = Problem::new(format!("`{}` has no `=`", human::shorten(text)));
             return Err(problem.in_file("--network").hint("write `radix=128`"));
         };
         let key = key.trim().replace('-', "_");
         if let Some((_, flag)) = VARIED.iter().find(|(name, _)| *name == key) {
-            let problem = Problem::new(format!("`{key}` is set by {flag}"));
+            let problem = Problem::new(format!("`{key}` is already set by {flag}"));
             return Err(problem.in_file("--network"));
         }
         sheet.set_flag("--network", &key, &spelled_out(&key, value.trim()))?;
