@@ -166,7 +166,7 @@ impl Answered {
             Column::numbers("closed form").unit("s").expendable(7),
             Column::numbers("step").unit("s"),
             Column::numbers("tokens/s").expendable(6),
-            Column::numbers("network share").unit("share").expendable(4),
+            Column::numbers("network share").expendable(4),
             Column::numbers("price").unit("usd"),
             Column::numbers("price per GPU").unit("usd").expendable(5),
             Column::numbers("power").unit("w").expendable(2),
