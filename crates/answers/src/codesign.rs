@@ -223,12 +223,12 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
     let mut sheet = Sheet::<DesignSpec>::default();
     for text in &arguments.keys {
         let Some((key, value)) = text.split_once('=') else {
-            let problem = Problem::new(format!("`{}` sets no key", human::shorten(text)));
+            let problem = Problem::new(format!("`{}` has no `=`", human::shorten(text)));
             return Err(problem.in_file("--network").hint("write `radix=128`"));
         };
         let key = key.trim().replace('-', "_");
         if let Some((_, flag)) = VARIED.iter().find(|(name, _)| *name == key) {
-            let problem = Problem::new(format!("`{key}` is set by {flag}"));
+            let problem = Problem::new(format!("`{key}` is already set by {flag}"));
             return Err(problem.in_file("--network"));
         }
         sheet.set_flag("--network", &key, &spelled_out(&key, value.trim()))?;

@@ -93,7 +93,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         #[cfg(target_family = "wasm")]
         Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => {
             Err(railwright_spec::problem::Problem::new("this command needs the installed program")
-                .hint("SQL, Parquet and the server are not part of the web UI without a server")
+                .hint("SQL, Parquet and the server require the installed program")
                 .into())
         }
     }

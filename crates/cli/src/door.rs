@@ -65,7 +65,7 @@ pub fn ask(
         Ok(end) => railwright_server::Outcome::from(end).name(),
         Err(Failure::Input(problems)) => return Err(problems),
         // This output is no pipe.
-        Err(Failure::BrokenPipe) => return Err(vec![Problem::new("the result was lost")]),
+        Err(Failure::BrokenPipe) => return Err(vec![Problem::new("internal error: the result was lost")]),
     };
     let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };
     Ok(match listener.take_typed() {

@@ -275,7 +275,7 @@ fn a_log_of_another_run_is_refused() {
     let traces = path("traces/megatron_tp2_v100");
     let outcome = run(&["calibrate", &traces, &log]);
     assert_eq!(outcome.code, 2, "{}", outcome.stdout);
-    assert!(outcome.stderr.contains("it used 8 devices, the traced job 2"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("it used 8 devices, but the traced job has 2"), "{}", outcome.stderr);
 }
 
 /// Every row shows whether it uses the calibration, and `--why` has the file, the source and the samples.

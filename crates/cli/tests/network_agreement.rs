@@ -62,16 +62,16 @@ fn headers_of_tables_have_units() {
             "collective all-reduce --gpus 16 --bytes 1M",
             "size_bytes,algorithm,closed_form_s,closed_form_busbw_gb_s,time_s,algbw_gb_s,busbw_gb_s",
         ),
-        (&format!("simulate {run}"), "with,step_s,added_time_s"),
+        (&format!("simulate {run}"), "effect,step_s,added_time_s"),
         (
             &format!("traffic {run} --by link"),
-            "layer,direction,links,used,carry_bytes,mean_bytes,most_bytes,busy_s,busiest",
+            "layer,direction,links,used,total_bytes,mean_bytes,maximum_bytes,busy_s,busiest link",
         ),
         (
             "cost --designs clos --gpus 1024",
-            "design,switches,ports,cables,transceivers,fabric_usd,with_NICs_usd,low_usd,high_usd,per_device_usd,saving_share,power_w,of_cluster_share",
+            "design,switches,ports,cables,transceivers,price_without_NICs_usd,price_usd,low_usd,high_usd,price_per_device_usd,saving_share,power_w,share of cluster",
         ),
-        ("show clos --gpus 64", "tier,switches,ports,in use"),
+        ("show clos --gpus 64", "tier,switches,ports,ports in use"),
     ];
     for (line, wanted) in expected {
         assert_eq!(header(&format!("network {line}")), wanted, "{line}");

@@ -392,7 +392,7 @@ fn odd_numbers_of_devices_have_a_batch_that_divides_among_them() {
     }
     let outcome = with(&["--gpus", "1000", "--global-batch", "512"]);
     assert_eq!(outcome.code, 2);
-    for part in ["512 sequences per step are not divisible by any number of replicas", "500"] {
+    for part in ["512 sequences per step are not divisible by any possible number of replicas", "500"] {
         assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
     }
 }

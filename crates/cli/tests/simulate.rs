@@ -161,5 +161,5 @@ fn a_step_over_seeds_is_their_median() {
     assert!(text.starts_with(&verdict), "{text}");
     assert!(text.contains(&format!("step time    {median}\n")), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("tables: of seed 0, "), "{text}");
+    assert!(words.contains("the tables show seed 0 with "), "{text}");
 }

@@ -36,7 +36,7 @@ pub fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>), Prob
     let mut remarks =
         vec![format!("{} traces; each collective is one ring or one direct exchange", traces.len())];
     for (what, count) in &program.without_time {
-        remarks.push(format!("{count} nodes of type {what} take no time"));
+        remarks.push(format!("{count} nodes of type {what} are assumed to take no time"));
     }
     Ok((program, remarks))
 }

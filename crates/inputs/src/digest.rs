@@ -25,7 +25,7 @@ pub fn share(text: &str) -> Result<(usize, usize), Problem> {
         text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
     match numbers {
         Some((part, parts)) if part < parts => Ok((part, parts)),
-        _ => Err(Problem::new(format!("`{text}` is not a part"))
+        _ => Err(Problem::new(format!("invalid part `{text}`"))
             .in_file("--part")
             .hint("write `I/N` with I from 0 to N-1, such as `$SLURM_PROCID/$SLURM_NTASKS`")),
     }

@@ -173,9 +173,9 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
         let bytes = error.as_bytes();
         let problem = Problem::new(format!("not a text file: byte {at} is not UTF-8")).in_file(label);
         if bytes.starts_with(&[0x1f, 0x8b]) {
-            problem.hint("it is gzipped twice: decompress it once")
+            problem.hint("the file is compressed twice: decompress it once")
         } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-            problem.hint("it is UTF-16: save it as UTF-8")
+            problem.hint("the file is UTF-16: save it as UTF-8")
         } else if bytes.contains(&0) {
             problem
         } else {
@@ -300,7 +300,7 @@ fn missing(path: &Path) -> String {
         return "drop the file on the web UI, or start the server with its path".to_owned();
     }
     if path.to_str().is_some_and(remote::is_address) {
-        return "addresses are read for traces, logs and digests only: download the file".to_owned();
+        return "only traces, logs and digests are read from addresses: download the file".to_owned();
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

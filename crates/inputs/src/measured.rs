@@ -252,7 +252,7 @@ impl Where {
             let software = resolved.run.plan.software.clone();
             if let Some(device) = by_device.filter(|device| *device != cluster.accelerator.id) {
                 return Err(Problem::new(format!(
-                    "the measurements are from a {device}, but the run `{path}` has {}",
+                    "the measurements are from a {device}, but the run `{path}` uses {}",
                     cluster.accelerator.id
                 ))
                 .in_file("--run")

@@ -58,7 +58,7 @@ pub fn load(
         printer.note(&format!("empty traces are skipped: {empty}"));
     }
     if ranks.is_empty() && passes.is_empty() {
-        let problem = Problem::new("no trace among these files").in_file(paths.join(" "));
+        let problem = Problem::new("these files contain no trace").in_file(paths.join(" "));
         return Err(problem.hint("use `railwright log` for logs, `railwright hang` for flight records"));
     }
     let job = Job::new(ranks);

@@ -36,7 +36,7 @@ pub fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Result<()
         if let (None, Some(devices), Some(traced)) = (run, log.devices(), traced)
             && (devices - f64::from(traced)).abs() > 0.5
         {
-            differs.push(format!("it used {devices} devices, the traced job {traced}"));
+            differs.push(format!("it used {devices} devices, but the traced job has {traced}"));
         }
         if !differs.is_empty() {
             return Err(Problem::new(format!("this log belongs to another run: {}", differs.join(", ")))

@@ -130,19 +130,12 @@ impl Balance {
     }
 
     fn stages(&self, document: &mut Document) {
-        let title = if self.solved.answer.best.is_some() {
-            "stages before and with the best assignment"
-        } else {
-            "stages"
-        };
+        let title = if self.solved.answer.best.is_some() { "stages, before and best" } else { "stages" };
         self.table(document, title, &self.solved.answer.before, self.solved.answer.best.as_ref());
     }
 
     fn table(&self, document: &mut Document, title: &str, before: &Division, best: Option<&Division>) {
-        document.heading_with(
-            title,
-            "time of one micro-batch; idle: share of the pipeline's time; memory in GiB",
-        );
+        document.heading_with(title, "time of one micro-batch; idle share of the pipeline; memory in GiB");
         let also = |row: &StageRow| match (row.embedding, row.head) {
             (true, true) => "embedding, head",
             (true, false) => "embedding",

@@ -66,12 +66,12 @@ impl Answer for Calibrated {
         }
         document.spans(vec![Cell::new(subject, Tone::Strong), done.into()]);
         let against = if self.fitted {
-            "weighted by time, on the data of the fit".to_owned()
+            "errors weighted by time, on the data of the fit".to_owned()
         } else {
             format!("time-weighted; \"after\" uses {}, fitted to {}", self.calibration.file, self.sources())
         };
         lines(&mut document, "operators and collectives", &against, &self.lines);
-        lines(&mut document, "held out", "errors on measurements that were not fitted", &self.held_out);
+        lines(&mut document, "held out", "on measurements that were not fitted", &self.held_out);
         steps(&mut document, &self.steps);
         crate::calibrate::shown::figures(&mut document, &self.calibration);
         let bullets: Vec<Cell> = self
@@ -214,7 +214,7 @@ fn steps(document: &mut Document, steps: &[StepLine]) {
     if steps.is_empty() {
         return;
     }
-    document.heading_with("step", "mean over ranks and steps, compared with the predicted run");
+    document.heading_with("step", "mean over ranks and steps, relative to the predicted run");
     let columns = vec![
         Column::words("part"),
         Column::numbers("measured"),

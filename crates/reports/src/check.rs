@@ -169,9 +169,9 @@ fn document(files: &[Checked]) -> Document {
         details(&mut document, checked);
     }
     if let Some(checked) = files.iter().find(|c| matches!(c.verdict, Verdict::AtRisk | Verdict::DoesNotFit)) {
-        document.next_step(format!("`railwright tune {}` looks for layouts that fit", checked.file));
+        document.next_step(format!("`railwright tune {}` finds layouts that fit", checked.file));
     } else if let Some(checked) = files.iter().find(|c| c.verdict == Verdict::Fits) {
-        document.next_step(format!("`railwright tune {}` looks for faster layouts", checked.file));
+        document.next_step(format!("`railwright tune {}` finds faster layouts", checked.file));
     }
     document
 }
@@ -272,8 +272,7 @@ fn change(document: &mut Document, checked: &Checked) {
         if (low..=high).contains(&before.step_time_s) {
             document.paragraph(Cell::new(
                 format!(
-                    "The earlier step time is inside the 90% interval of the new one ({} to {}). Errors of both predictions are mostly \
-                     shared, so `railwright whatif` gives the interval of the difference.",
+                    "The earlier step time is within the 90% interval of the new one ({} to {}). Both predictions share most of their error, so the interval of the difference is narrower: see `railwright whatif`.",
                     human::seconds(Seconds::new(low)),
                     human::seconds(Seconds::new(high))
                 ),

@@ -159,9 +159,10 @@ impl Answer for Preset {
             ("source", c.source.as_str().into()),
         ]);
         if let Some(text) = self.text {
-            document.heading("TOML of this cluster: copy it, edit it, and pass its path with --cluster");
+            document.heading_with("TOML", "copy it, edit it, and pass its path with --cluster");
             document.blocks.push(Block::Verbatim(text.to_owned()));
         }
+        document.next_step(format!("`railwright estimate MODEL --cluster {}` estimates a run on it", c.name));
         document
     }
 }

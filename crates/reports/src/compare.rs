@@ -30,9 +30,10 @@ fn verdict_of(shift: &Shift) -> (String, Tone) {
     let percent = |share: f64| format!("{:+.2}%", share * 100.0);
     let (first, second) = (shift.first.steps, shift.second.steps);
     match shift.interval.map(|(low, high)| (low / shift.first.median, high / shift.first.median)) {
-        None => {
-            (format!("noise unknown: {first} and {second} steps are too few for an interval"), Tone::Doubtful)
-        }
+        None => (
+            format!("significance unknown: {first} and {second} steps are too few for an interval"),
+            Tone::Doubtful,
+        ),
         Some((low, high)) => {
             let interval =
                 format!("95% interval {} to {}, {first} and {second} steps", percent(low), percent(high));
@@ -138,7 +139,7 @@ impl Answer for Compared {
         let mut document = Document::default();
         let step = &comparison.step_time;
         document.spans(vec![
-            Cell::new(format!("step time {}, was {}", time(step.second), time(step.first)), Tone::Strong),
+            Cell::new(format!("step time {} (A), {} (B)", time(step.first), time(step.second)), Tone::Strong),
             format!(
                 ": {}",
                 step.relative.map_or_else(String::new, |share| format!("{:+.2}%", share * 100.0))
@@ -151,7 +152,7 @@ impl Answer for Compared {
         }
         document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         verdicts(&mut document, &self.verdicts);
-        document.heading_with("step breakdown", "mean of ranks and steps, the largest change first");
+        document.heading_with("step breakdown", "mean of ranks and steps, largest change first");
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));
@@ -168,7 +169,7 @@ impl Answer for Compared {
             document.heading("warnings");
             document.warnings(&comparison.warnings);
         }
-        document.next_step("`railwright profile` lists causes and remedies of one job");
+        document.next_step("`railwright profile` lists causes and remedies for one job");
         document
     }
 }

@@ -121,7 +121,7 @@ impl Answer for Detected {
         if let Some(launch) = &self.launch {
             if let Some(why) = &launch.partial {
                 document.spans(vec![
-                    Cell::new("The file contains only a part of the run: ", Tone::Doubtful),
+                    Cell::new("The file contains only part of the run: ", Tone::Doubtful),
                     format!("{why}. Settings that it omits get no default.").into(),
                 ]);
             }
@@ -158,7 +158,7 @@ fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;
     }
-    document.heading_with("not set", "these keys have no known value and no default");
+    document.heading_with("not set", "keys without a known value or a default");
     let (source, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.source.is_empty());
     let rows: Vec<Vec<Cell>> = source
         .into_iter()
@@ -182,7 +182,7 @@ fn open(document: &mut Document, launch: &Launch) {
     }
     if !silent.is_empty() {
         let keys: Vec<&str> = silent.iter().map(|open| open.key.as_str()).collect();
-        document.paragraph(Cell::new(format!("not in this file: {}", keys.join(", ")), Tone::Faint));
+        document.paragraph(Cell::new(format!("missing in this file: {}", keys.join(", ")), Tone::Faint));
     }
 }
 
@@ -190,7 +190,7 @@ fn open(document: &mut Document, launch: &Launch) {
 fn values(document: &mut Document, launch: &Launch) {
     let about = match launch.partial {
         Some(_) => "run-file keys",
-        None => "run-file keys; without a line: framework default",
+        None => "as run-file keys; without a line number: framework default",
     };
     document.heading_with("settings", about);
     let order: Vec<String> =

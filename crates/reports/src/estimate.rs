@@ -239,10 +239,7 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
     if features.is_empty() {
         return;
     }
-    document.heading_with(
-        "assumptions",
-        "assumed software features, and the change of step time with the alternative",
-    );
+    document.heading_with("assumptions", "software features; change of the step time with the alternative");
     let columns = vec![
         Column::words("feature"),
         Column::numbers("step time"),
@@ -359,11 +356,8 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     rows.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
     rows.truncate(MOST_COLLECTIVES);
     let who = if estimate.stages.len() > 1 { "one rank of the critical stage" } else { "one rank" };
-    let over = if rows.iter().any(|row| row.domains > 1) {
-        "; `2 over 2`: 2 ranks over 2 scale-up domains"
-    } else {
-        ""
-    };
+    let is_over = rows.iter().any(|row| row.domains > 1);
+    let over = if is_over { "; `2 over 2`: 2 ranks over 2 scale-up domains" } else { "" };
     let remark = format!("{who}, per step; busbw as in nccl-tests{over}");
     document.heading_with("communication", remark);
     let columns = vec![

@@ -153,7 +153,7 @@ impl Answer for Generations {
         let columns = vec![
             Column::words("software"),
             Column::prose("description"),
-            Column::prose("its constants").expendable(1),
+            Column::prose("constants").expendable(1),
         ];
         let rows = software::generations().iter().map(|g| {
             vec![Cell::new(g.id.as_str(), Tone::Name), g.name.as_str().into(), g.source.as_str().into()]
@@ -162,7 +162,7 @@ impl Answer for Generations {
         let columns = vec![
             Column::words("feature"),
             Column::prose("meaning"),
-            Column::prose("source of its effect").expendable(1),
+            Column::prose("source of the effect").expendable(1),
         ];
         let rows = software::features().iter().map(|f| {
             let id = format!("+{}", f.id);

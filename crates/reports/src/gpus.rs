@@ -104,9 +104,9 @@ impl Answer for Gpu {
             ("compute units", units.into()),
             ("scale-up link", a.scale_up_link.as_str().into()),
             ("scale-up bandwidth", bandwidth(Some(a.scale_up_bandwidth).filter(|b| b.get() > 0.0))),
-            ("usual scale-up domain", human::whole(a.scale_up_domain).into()),
-            ("usual network per device", bandwidth(a.network_bandwidth)),
-            ("to the host", bandwidth(a.host_bandwidth)),
+            ("typical scale-up domain", human::whole(a.scale_up_domain).into()),
+            ("typical network per device", bandwidth(a.network_bandwidth)),
+            ("host link", bandwidth(a.host_bandwidth)),
             ("power", a.power.map(human::watts).unwrap_or_default().into()),
             ("price per hour", price.into()),
             ("driver name", a.device_name_patterns.join(", ").into()),
@@ -123,6 +123,7 @@ impl Answer for Gpu {
             rows.push(vec!["bf16, best measured".into(), rate(Some(measured))]);
         }
         document.table(Table { columns: vec![Column::words("format"), Column::numbers("peak")], rows });
+        document.next_step(format!("`railwright estimate MODEL --cluster {}` estimates a run on it", a.id));
         document
     }
 }

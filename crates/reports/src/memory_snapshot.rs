@@ -150,7 +150,7 @@ impl Answer for Shown {
 
 impl Shown {
     fn head(&self, device: &DeviceReport, document: &mut Document) {
-        let what = if device.has_history { "peak" } else { "end state, no history" };
+        let what = if device.has_history { "peak" } else { "final state without history" };
         let when = match device.peak {
             Some(point) => match point.time_us {
                 Some(time) => format!(" after {:.3} s", time as f64 * 1e-6),
@@ -176,7 +176,8 @@ impl Shown {
             return;
         }
         let shown = self.top.min(device.places.len());
-        let remark = format!("{shown} of {}; innermost frame outside the framework", device.places.len());
+        let remark =
+            format!("{shown} of {}; site: innermost frame outside the framework", device.places.len());
         document.heading_with("by allocation site", remark);
         let columns = vec![
             Column::numbers("memory"),
@@ -204,7 +205,7 @@ fn name(text: &str, terminal: Terminal) -> Cell {
 }
 
 fn kinds(device: &DeviceReport, document: &mut Document) {
-    document.heading_with("memory by kind", "requested bytes at the peak, by allocating stack");
+    document.heading_with("memory by kind", "requested bytes at the peak, by stack of the allocation");
     let bar = |group: &Group| Bar {
         depth: 1,
         label: group.name.clone(),
@@ -220,7 +221,7 @@ fn modules(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
     if device.modules.is_empty() {
         return;
     }
-    document.heading_with("by module", "innermost forward pass on the stack");
+    document.heading_with("by module", "module: innermost forward pass on the stack");
     let columns = vec![Column::numbers("memory"), Column::numbers("blocks"), Column::words("module")];
     let row = |group: &Group| vec![cell(group.bytes), Cell::whole(group.blocks), name(&group.name, terminal)];
     document.table(Table { columns, rows: device.modules.iter().take(MOST).map(row).collect() });
@@ -271,11 +272,11 @@ fn leaks(device: &DeviceReport, document: &mut Document, terminal: Terminal) {
     if device.leaks.is_empty() {
         return;
     }
-    document.heading_with("growth", "blocks allocated throughout the history and never freed");
+    document.heading_with("growth", "blocks that were allocated during the whole history and not freed");
     let columns = vec![
         Column::numbers("memory"),
         Column::numbers("blocks"),
-        Column::numbers("per second"),
+        Column::numbers("growth per second"),
         Column::words("site"),
     ];
     let row = |leak: &snapshot::Leak| {

@@ -232,7 +232,7 @@ impl Recompute {
         document.heading_with(
             "stages",
             format!(
-                "memory in GiB, of {}; limit for a fit probability of {}: {}",
+                "memory in GiB; device: {}; limit for a fit probability of {}: {}",
                 human::bytes(answer.device_memory),
                 human::percent(answer.probability),
                 human::bytes(answer.limit)

@@ -251,9 +251,9 @@ impl Answered {
             Column::words("fits"),
             Column::numbers("$/T tokens").expendable(5),
             Column::words(match self.objective {
-                Objective::Time if self.is_by_family => "against fastest",
-                Objective::Dollars if self.is_by_family => "against cheapest",
-                _ => "against best",
+                Objective::Time if self.is_by_family => "vs. fastest",
+                Objective::Dollars if self.is_by_family => "vs. cheapest",
+                _ => "vs. best",
             }),
             Column::prose("layout"),
         ]);
@@ -536,10 +536,8 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
                 .paragraph(Cell::new(format!("smallest matching layout: {}", answer.layout), Tone::Faint));
         }
         WhyNot::Best(_) => {
-            document.spans(vec![
-                Cell::new("the layout is the best", Tone::Good),
-                format!(": {}", answer.layout).into(),
-            ]);
+            document
+                .spans(vec![Cell::new("the best layout", Tone::Good), format!(": {}", answer.layout).into()]);
         }
         WhyNot::Slower(slower) => {
             let step = human::seconds(slower.candidate.step_time);

@@ -90,9 +90,7 @@ impl Answer for Stragglers {
             ));
         }
         if let Some(small) = report.below_threshold().map(|small| time(small).text) {
-            document.paragraph(format!(
-                "the remaining {small} per step are delays below the reporting threshold"
-            ));
+            document.paragraph(format!("delays below the reporting threshold: {small} per step"));
         }
         costs(&mut document, report, self.shown);
         for culprit in report.stragglers().take(self.shown) {
@@ -166,10 +164,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with(
-        "causes of delay",
-        "cost: additional saving after the rows above are fixed, so costs add up",
-    );
+    document.heading_with("causes of delay", "cost: further saving after the rows above, so costs add up");
     let columns = vec![
         Column::words("item"),
         Column::words("cause"),
@@ -236,11 +231,11 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     }
     let mut columns = vec![
         Column::numbers("rank"),
-        Column::words("host").expendable(2),
+        Column::words("host").expendable(3),
         Column::numbers("cost"),
         Column::numbers("share of step"),
         Column::numbers("waits caused"),
-        Column::numbers("share of waits"),
+        Column::numbers("share of waits").expendable(2),
         Column::numbers("last to enter").expendable(1),
         Column::words("cause"),
     ];
@@ -289,7 +284,7 @@ fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
 fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
     let columns = vec![
         Column::numbers("rank"),
-        Column::words("host").expendable(2),
+        Column::words("host").expendable(3),
         Column::numbers("waits caused"),
         Column::numbers("share of waits"),
         Column::numbers("last to enter").expendable(1),
@@ -315,7 +310,7 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
     document.heading_with(format!("rank {}", culprit.rank), culprit.cause_name);
     let columns =
-        vec![Column::words("time in delays"), Column::numbers("rank"), Column::numbers("peers, median")];
+        vec![Column::words("quantity in delays"), Column::numbers("rank"), Column::numbers("median peer")];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });

@@ -362,10 +362,7 @@ impl Tuned {
             }
             (false, []) => "no other layout fits".to_owned(),
             (false, pinned) => {
-                format!(
-                    "the current layout fits; there is no other one, because flags fix {}",
-                    pinned.join(", ")
-                )
+                format!("the current layout fits; flags fix {}, so no other exists", pinned.join(", "))
             }
         }
     }
@@ -394,11 +391,7 @@ impl Tuned {
         let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
         let text = match measured {
             Some(((best, _), (own, _))) => {
-                format!(
-                    "measured step time: {} with layout 1, {} with the current layout",
-                    seconds(*best),
-                    seconds(*own)
-                )
+                format!("measured: {} with layout 1, {} with the current one", seconds(*best), seconds(*own))
             }
             None if faster.change >= 0.0 && self.is_at_risk() => format!(
                 "layout 1 fits; its predicted step is {:.1}% longer than that of the current layout",
@@ -506,7 +499,7 @@ impl Tuned {
             (Some(at), true) => {
                 let row = &self.rows[at];
                 format!(
-                    "next: run layout {}, the unmeasured layout that is most likely to be faster",
+                    "next: run layout {}, which may be faster than the best measured one",
                     row.ranked.rank
                 )
             }

@@ -67,7 +67,7 @@ impl Answer for Validated {
         let mut sources: Vec<(&String, &Errors)> = summary.sources.iter().collect();
         sources.sort_by(|a, b| b.1.rows.cmp(&a.1.rows).then(a.0.cmp(b.0)));
         let more = if sources.len() > MOST_SOURCES {
-            format!("the {MOST_SOURCES} largest of {}; all with --json", sources.len())
+            format!("the {MOST_SOURCES} largest of {}; --json has all", sources.len())
         } else {
             String::new()
         };
@@ -88,7 +88,7 @@ impl Answer for Validated {
                 },
             );
             document.paragraph(format!(
-                "recall: {recall}; false alarms: {} of {} runs that ran",
+                "recall: {recall}; false alarms: {} of {} runs without out-of-memory error",
                 verdicts.false_alarms, verdicts.ran
             ));
         }

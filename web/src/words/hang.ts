@@ -112,7 +112,7 @@ export const ofRanks = (value: Part, worldSize: Part) => `${value} of ${worldSiz
 export const aDumpIs = 'one dump is'
 export const dumpsAre = 'dumps are'
 export const theDumpsDoNotRecordThe = 'the dumps do not record the number of ranks'
-export const isDamagedReadNot = (read: Part, unreadable: Part) => `is damaged: ${read} read, ${unreadable} not`
+export const isDamagedReadNot = (read: Part, unreadable: Part) => `is damaged: ${read} read, ${unreadable} unreadable`
 export const andMoreCouldNotBe = (unreadable: Part) => `, and ${unreadable} more could not be read`
 export const anUnknownRank = 'an unknown rank'
 export const rank3 = (ranks: Part) => `rank ${ranks}`

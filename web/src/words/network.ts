@@ -123,7 +123,7 @@ export const years = 'years ('
 export const breakEven = 'Break-even'
 export const savingByThePriceOf = 'Saving by switch-port price'
 export const priceOfSwitchPortsOver = 'price of switch ports over the catalogue’s'
-export const saved = 'saved (%)'
+export const saved = 'saving (%)'
 export const today = 'today'
 export const portPrices = 'port prices'
 export const notDrawn = (designs: Part) => `Not drawn, because the price is always more than twice as high: ${designs}.`

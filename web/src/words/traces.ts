@@ -200,7 +200,7 @@ export const thisRowLiesBeforeThe = 'This row is before the first step'
 export const aboveTheRoofline =
   'Far above 100%, the inputs were read from a cache, or the kernel ran in another format than that of its inputs.'
 export const predictionOfAnotherJob = (predicted: Part, measured: Part) =>
-  `The prediction is not drawn: it takes ${predicted}, the recorded step ${measured}. The calculator’s run is probably another job.`
+  `The prediction is hidden: it takes ${predicted}, but the recorded step takes ${measured}. The calculator’s run is probably another job.`
 export const mostExpensiveOperators = 'Most expensive operators'
 export const longestOperators = 'Longest operators'
 export const row = 'row'

@@ -54,7 +54,7 @@ export const tryAgain = 'Try again'
 
 // missing-files.tsx
 export const thisLinkRefersTo = 'This link refers to'
-export const whichIsNotPartOfIt = ', which is not part of it. Add the file with the same content, or drop it on this page.'
+export const whichIsNotPartOfIt = ', which it does not contain. Add the file with the same content, or drop it on this page.'
 export const addTheFile = 'Add the file'
 export const otherContent = (name: Part) => `${name} is not the file of the link: its content differs`
 export const theNameIsTheSame = 'Only the name is the same.'
@@ -67,7 +67,7 @@ export const report = 'Report'
 export const title = 'Title'
 export const notes = 'Notes'
 export const printedBelowTheTitle = 'Printed below the title'
-export const oneHtmlFileWithThe = 'One HTML file with the current view. It opens without server and network.'
+export const oneHtmlFileWithThe = 'One HTML file with the current view. It opens without a server or network.'
 export const saveHtml = 'Save HTML'
 export const printOrPdf = 'Print or PDF…'
 
@@ -148,7 +148,7 @@ export const causesOfAHangFrom = 'Causes of a hang, from flight records'
 export const network = 'Network'
 export const networkDesignsTrafficAndCost = 'Network designs, traffic and cost'
 export const reference = 'Reference'
-export const cataloguesWordsAndKeysPredictions = 'Catalogues, topics and keys; predictions next to measured runs'
+export const cataloguesWordsAndKeysPredictions = 'Catalogues, topics and keys; predictions vs. measured runs'
 
 // amounts.tsx, chips.tsx, settings.tsx
 export const another = 'another'

@@ -239,7 +239,7 @@ mod tests {
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
         let range = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("reported");
         assert!(
-            range.starts_with("all_gather x8: default link model, scaled to the measured rate"),
+            range.starts_with("all_gather x8: the default link model is scaled to the measured rate"),
             "{range}"
         );
         let law = fitted.calibration.collective(CollectiveKind::AllGather, 8).expect("a law");

@@ -256,7 +256,7 @@ fn what_cannot_be_is_refused() {
         ..asked
     };
     assert!(
-        reported(&hopeless).contains("makes no progress: a failure every 1.00 s"),
+        reported(&hopeless).contains("makes no progress: it fails every 1.00 s"),
         "{}",
         reported(&hopeless)
     );

@@ -196,7 +196,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         spec.offload_activations = Some(plan.offload.activations);
     }
     if let Some(problem) = plan::validate(&model, &cluster, &plan).first() {
-        return Err(format!("impossible plan: {problem}"));
+        return Err(format!("invalid plan: {problem}"));
     }
     Ok(Case {
         id: cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned),

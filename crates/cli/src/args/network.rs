@@ -126,7 +126,7 @@ pub(crate) struct Show {
     /// Write the cables in the format of NetBox's cable import
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) netbox: Option<String>,
-    /// Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5]
+    /// Floor plan: hosts or switches per rack, racks per row, and rack width, row pitch and cable rise in metres [default: hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5]
     #[arg(long, value_name = "KEY=N,...", value_delimiter = ',', help_heading = "Output")]
     pub(crate) floor: Vec<String>,
     #[command(flatten)]
@@ -169,7 +169,7 @@ pub(crate) struct Cost {
     /// Electricity price in dollars per kWh [default: from the catalogue]
     #[arg(long, value_name = "X", help_heading = "Prices")]
     pub(crate) electricity_price: Option<f64>,
-    /// Devices of a larger network later: report the purchases of each design now and later
+    /// Devices of a later, larger network: report initial and later purchases of each design
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Prices")]
     pub(crate) grow_to: Option<u64>,
     /// Show all lines of all bills
@@ -185,7 +185,7 @@ pub(crate) struct Failures {
     /// Topologies or design files to evaluate or compare
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) designs: Vec<String>,
-    /// The same as a list, as in `network cost`
+    /// More designs as a list, as in `network cost`
     #[arg(id = "listed_designs", long = "designs", value_name = "DESIGN,...", value_delimiter = ',')]
     pub(crate) listed: Vec<String>,
     #[command(flatten)]

@@ -111,7 +111,7 @@ pub(crate) struct Compare {
     /// Baseline: a trace, a folder or archive of traces, a training log, a launch file or a run file
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
     pub(crate) first: String,
-    /// Candidate: the same kinds of file; a training log alone is compared with the prediction of its run
+    /// Candidate, of the same kinds as A; without it, a training log is compared with the prediction of its run
     #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
     pub(crate) second: Option<String>,
     /// Launch file or run file, for a training log without arguments

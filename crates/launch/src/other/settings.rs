@@ -115,7 +115,12 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         }
     }
     if let Some((path, _)) = count(fields, key, names::SEQUENCE).filter(|(_, ranks)| *ranks > 1) {
-        open(fields, key, &path, "sequences are divided by heads, in a ring or with tensor parallelism");
+        open(
+            fields,
+            key,
+            &path,
+            "sequences are divided by heads, in a ring, or along with tensor parallelism",
+        );
     }
     sharding(fields);
 }

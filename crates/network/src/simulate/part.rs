@@ -62,7 +62,7 @@ impl Part {
             let known = LAYERS.iter().find(|(known, _)| *known == name);
             let Some((_, layer)) = known else {
                 let names = LAYERS.map(|(name, _)| name);
-                let list = format!("layers are {}: `link:leaf-spine:0`", names.join(", "));
+                let list = format!("layers are {}; use one as in `link:leaf-spine:0`", names.join(", "));
                 return Err(Problem::new(format!("unknown layer of links `{}`", human::shorten(name)))
                     .hint(did_you_mean(name, names, &list)));
             };

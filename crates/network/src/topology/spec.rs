@@ -25,7 +25,7 @@ section! {
         domain_bandwidth: BytesPerSecond = "domain_bandwidth", "450 GB/s";
         /// One-way latency within a scale-up domain.
         domain_latency: Seconds = "domain_latency", "1 us";
-        /// Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or `switches=18,links=18,per_tray=2`.
+        /// Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or `switches=18,links=18,per_tray=2`.
         domain_parts: String = "domain_parts", "none";
         /// Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         domain_without_part: WithoutPart = "domain_without_part", "drain";
@@ -95,7 +95,7 @@ section! {
         plane_striping: bool = "plane_striping", "true";
         /// Hash seed.
         seed: u64 = "seed", "0";
-        /// Forwarding to another rail through the scale-up domain: before or after the network, or none.
+        /// Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network.
         forwarding: Forwarding = "forwarding", "before if rails are separate or rail-optimized, else none";
         /// Latency per link, including the next switch.
         link_latency: Seconds = "link_latency", "1 us";
@@ -111,7 +111,7 @@ section! {
         spine_length: f64 = "spine_length", "30";
         /// Mean cable length between spine and core, in metres.
         core_length: f64 = "core_length", "100";
-        /// Devices of a server, for the networks of servers.
+        /// Devices per server, for storage and management networks.
         server: u64 = "server", "domain, if it has up to 8 devices";
         /// Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`.
         storage: String = "storage", "none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre";

@@ -53,10 +53,10 @@ impl Answer for Shown {
 /// Every constant with its evidence.
 pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
     if calibration.is_empty() {
-        document.heading_with("fitted constants", "none: the defaults are kept");
+        document.heading_with("fitted constants", "none; the defaults are kept");
         return;
     }
-    document.heading_with("fitted constants", "rate: modelled over measured time");
+    document.heading_with("fitted constants", "rate: modelled time over measured time");
     let columns = vec![
         Column::words("constant"),
         Column::words("measured").expendable(2),
@@ -159,7 +159,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
             rows.push(row(name, Regime::Sustained, text, &steps.evidence));
         }
         let text = value(&steps.factors, &steps.covariance);
-        let name = if steps.own.is_empty() { "step times" } else { "step times, other models" };
+        let name = if steps.own.is_empty() { "step times" } else { "step times of other models" };
         rows.push(row(name.to_owned(), Regime::Sustained, text, &steps.evidence));
     }
     document.table(Table { columns, rows });

@@ -223,12 +223,12 @@ impl Answer for Logged {
     fn document(&self, _: Terminal) -> Document {
         let [first, second] = &self.sides;
         let mut document = Document::default();
-        document.pairs(vec![("A", Cell::from(first.file())), ("B", Cell::from(second.file()))]);
         let seconds = |side: &Side| human::seconds(Seconds::new(side.step_time()));
         document.spans(vec![
-            Cell::new(format!("step time {}, was {}", seconds(second), seconds(first)), Tone::Strong),
+            Cell::new(format!("step time {} (A), {} (B)", seconds(first), seconds(second)), Tone::Strong),
             format!(": {:+.1}%", self.change.0 * 100.0).into(),
         ]);
+        document.pairs(vec![("A", Cell::from(first.file())), ("B", Cell::from(second.file()))]);
         let (words, tone) = self.verdict_of();
         document.paragraph(Cell::new(words, tone));
         verdicts(&mut document, &self.verdicts);

@@ -73,20 +73,20 @@ impl Waiting {
         let mut lines = Vec::new();
         if waiting > 0.0 {
             lines.push(if self.waited_for.is_empty() {
-                format!("{} are waits for untraced ranks and cannot be attributed", time(waiting))
+                format!("waits for untraced ranks, {}, cannot be attributed", time(waiting))
             } else {
                 let shown = self.waited_for.iter().take(WAITED_FOR);
                 let ranks: Vec<String> =
                     shown.map(|one| format!("rank {} ({})", one.rank, time(one.time as f64))).collect();
                 format!(
-                    "waits summed over all ranks (overlapped included), by the rank waited for: {}",
+                    "waits of all ranks (overlapped included), by the rank that causes them: {}",
                     ranks.join(", ")
                 )
             });
         }
         if self.undivided > 0.0 {
             lines.push(format!(
-                "{} of the measured exposed communication may be waiting: the other ranks were not traced",
+                "{} of the measured exposed communication may be waits, because the other ranks were not traced",
                 time(self.undivided)
             ));
         }
@@ -143,7 +143,7 @@ impl Answer for Against {
             document.heading("warnings");
             document.warnings(&comparison.warnings);
         }
-        document.next_step("`railwright calibrate` fits the prediction to the measurement");
+        document.next_step("`railwright calibrate` fits the cost model to the measurement");
         document
     }
 }
@@ -153,7 +153,7 @@ impl Against {
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",
-            "time per rank by family and phase, largest difference first; indented: the longest operator of A and of B, with calls",
+            "time per rank by family and phase, largest difference first; indented: longest operator of A and of B with its calls",
         );
         let columns = vec![
             Column::words("operator"),

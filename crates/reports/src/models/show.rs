@@ -106,8 +106,8 @@ impl Answer for Shown {
             ("all", Cell::whole(count.total)),
             ("all but word embedding", Cell::whole(count.total - count.word_embedding)),
             ("all but embedding and head", Cell::whole(count.total - count.word_embedding - count.head)),
-            ("used by one token", Cell::whole(count.active)),
-            ("used by one token, without input embedding", Cell::whole(count.active_without_embedding)),
+            ("active per token", Cell::whole(count.active)),
+            ("active per token, without input embedding", Cell::whole(count.active_without_embedding)),
             ("word embedding", Cell::whole(count.word_embedding)),
             ("output head", unless_zero(count.head)),
             ("routed experts", unless_zero(count.routed_experts)),
@@ -137,7 +137,7 @@ impl Answer for Shown {
             document.heading_with(
                 format!("stack `{}`", tower.name),
                 format!(
-                    "{} parameters, counted but not priced",
+                    "{} parameters, counted but not included in time and memory",
                     human::whole(tower.stack.parameters().total)
                 ),
             );
@@ -152,15 +152,19 @@ impl Answer for Shown {
             document.pairs(vec![("excluded", model.left_out.join(", ").into())]);
         }
         if !model.notes.is_empty() {
-            document.heading("notes of the reader");
+            document.heading("notes");
             document.blocks.push(Block::Bullets(model.notes.iter().map(|n| n.as_str().into()).collect()));
+        }
+        if self.entry.is_some() {
+            let text = format!("`railwright estimate {} --cluster dgx-h100` estimates a run", model.name);
+            document.next_step(text);
         }
         document
     }
 }
 
 fn outside(document: &mut Document, model: &Model) {
-    document.heading("outside the layers");
+    document.heading("not in layers");
     document.table(weights(model.embedding.iter().chain(&model.final_norm).chain(&model.head)));
     if let Some(mtp) = &model.multi_token_prediction {
         document.heading(format!("multi-token prediction, {} deep, one layer each", mtp.depth));

@@ -189,7 +189,7 @@ impl Compared {
             Column::numbers("price per device").unit("usd").expendable(5),
             Column::numbers("saving").unit("share"),
             Column::numbers("power").unit("w").expendable(1),
-            Column::numbers("share of cluster").unit("share").expendable(2),
+            Column::numbers("share of cluster").expendable(2),
         ];
         let has_tokens = self.cluster.tokens_per_second.is_some();
         if has_tokens {
@@ -241,13 +241,13 @@ impl Compared {
             Column::words("design"),
             Column::numbers("step").unit("s"),
             Column::numbers("closed form").unit("s").expendable(6),
-            Column::numbers("network share").unit("share").expendable(2),
+            Column::numbers("network share").expendable(2),
             Column::numbers("tokens/s").expendable(4),
             Column::numbers("network cost per M tokens").unit("usd"),
             Column::numbers("total cost per M tokens").unit("usd"),
             Column::numbers("total cost per day").unit("usd").expendable(5),
             Column::numbers("energy per M tokens").expendable(1),
-            Column::numbers("network share of energy").unit("share").expendable(3),
+            Column::numbers("network share of energy").expendable(3),
         ];
         let has_tokens = self.cluster.tokens.is_some();
         if has_tokens {

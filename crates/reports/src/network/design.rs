@@ -166,7 +166,7 @@ impl Answered {
             Column::numbers("closed form").unit("s").expendable(7),
             Column::numbers("step").unit("s"),
             Column::numbers("tokens/s").expendable(6),
-            Column::numbers("network share").unit("share").expendable(4),
+            Column::numbers("network share").expendable(4),
             Column::numbers("price").unit("usd"),
             Column::numbers("price per GPU").unit("usd").expendable(5),
             Column::numbers("power").unit("w").expendable(2),
@@ -240,28 +240,32 @@ impl Answered {
         let named =
             |row: &Row| format!("{} with domains of {} at {}", name(row), row.domain, gigabits(row.speed));
         let among =
-            if self.codesign.unpriced_domains.is_empty() { "" } else { "among domain sizes with a price, " };
+            if self.codesign.unpriced_domains.is_empty() { "" } else { " among domain sizes with a price" };
         let contenders: Vec<&Row> =
             self.codesign.contenders.iter().filter_map(|&index| rows.get(index)).collect();
+        let mut equal = Vec::new();
         let verdict = match contenders.as_slice() {
             [] => return Vec::new(),
             [winner] => Cell::new(
                 format!(
-                    "{among}lowest simulated cost per token: {} (devices, network and electricity over {} years)",
+                    "lowest simulated cost per token{among}: {} (devices, network and electricity over {} years)",
                     named(winner),
                     self.years
                 ),
                 Tone::Strong,
             ),
-            several => {
+            [first, others @ ..] => {
                 const NAMED: usize = 4;
-                let more = several.len().saturating_sub(NAMED);
+                let more = others.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-                let list: Vec<String> = several.iter().take(NAMED).map(|row| named(row)).collect();
-                Cell::new(
-                    format!("{among}cost per token is equal within the intervals: {}{more}", list.join("; ")),
-                    Tone::Doubtful,
-                )
+                let list: Vec<String> = others.iter().take(NAMED).map(|row| named(row)).collect();
+                equal.push(Cell::from(format!("equal cost per token: {}{more}", list.join("; "))));
+                let lowest = format!(
+                    "lowest simulated cost per token{among}: {}; equal within the intervals: {} more",
+                    named(first),
+                    others.len()
+                );
+                Cell::new(lowest, Tone::Doubtful)
             }
         };
         let routings: Vec<&str> =
@@ -285,6 +289,7 @@ impl Answered {
                 percent(MISSED)
             )),
         ];
+        remarks.splice(1..1, equal);
         let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
         let cost = |row: &Row| {
             row.simulated.as_ref().and_then(|one| one.cost).map_or(f64::INFINITY, |cost| cost.dollars.get())

@@ -116,13 +116,10 @@ impl Answer for Answered {
                 );
                 document.pairs(tables::sample(sampled));
             }
-            document.heading_with(
-                format!("failures of {}", design.name),
-                format!("{size}; each row: one failed part"),
-            );
+            document.heading_with(format!("failures of {}", design.name), format!("{size}; one failed part"));
             document.table(tables::classes(&failing.expectation));
             if !failing.expectation.brief.is_empty() {
-                document.heading_with("flaps and slow parts", "each row: one part at a time");
+                document.heading_with("flaps and slow parts", "one part at a time");
                 document.table(tables::brief(&failing.expectation.brief));
             }
         }

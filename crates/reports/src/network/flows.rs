@@ -244,7 +244,7 @@ impl Answered {
             column("source"),
             column("destination"),
             Column::numbers("size").unit("bytes").expendable(1),
-            Column::numbers("start").unit("s"),
+            Column::numbers("begin").unit("s"),
             Column::numbers("end").unit("s"),
             Column::numbers("mean rate").unit("gb_s"),
         ];

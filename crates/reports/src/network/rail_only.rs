@@ -105,10 +105,11 @@ impl Answer for Paper {
     fn document(&self, _: Terminal) -> Document {
         let Self(report) = self;
         let mut document = Document::default();
-        document.spans(vec![
-            Cell::new("rail-only networks", Tone::Strong),
-            " (arXiv 2307.12169): claims of the paper vs. reproduced values".into(),
-        ]);
+        let reproduced = report.targets.iter().filter(|target| target.status == Status::Reproduced).count();
+        document
+            .verdict(format!("{reproduced} of {} claims reproduced without a variant", report.targets.len()));
+        document
+            .heading_with("claims", "of \"rail-only networks\" (arXiv 2307.12169), and the computed values");
         document.table(targets(report));
         document.paragraph(Cell::new(
             "variants: model-parallel groups of twice the optimum, six all-reduces per layer, or domains of 64 for forwarding. Errors are those of the model without variants. By construction: unit prices or powers were derived from the claim.",

@@ -170,11 +170,7 @@ impl Shown {
                 d.globals
             ),
             Fabric::SlimFly(s) => {
-                let field = if s.is_constructible() {
-                    ""
-                } else {
-                    " (counts only, because no field of this order exists)"
-                };
+                let field = if s.is_constructible() { "" } else { " (no field of this order: counts only)" };
                 format!("q = {}{field}, degree {}, {} devices at each router", s.q, s.degree, s.hosts)
             }
             Fabric::Torus(t) => {

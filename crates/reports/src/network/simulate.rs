@@ -97,7 +97,7 @@ impl Answer for Simulated {
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
-        let failures = if self.is_on_file { "" } else { ", `--fail PART` a failure" };
+        let failures = if self.is_on_file { "" } else { "; `--fail PART` simulates a failure" };
         document.next_step(format!("`--routing ecmp --seeds 16` simulates hash collisions{failures}"));
         document
     }

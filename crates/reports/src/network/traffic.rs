@@ -187,18 +187,14 @@ impl Answer for Sums {
             if let Some(survey) = &placement.survey {
                 placement::write(&mut document, survey);
             }
-            document.heading_with(
-                "levels",
-                "bytes sent by all ranks per step, by the highest level on the route",
-            );
+            document.heading_with("levels", "bytes sent per step, by the highest level of the route");
             document.table(levels(placement));
         }
         match &self.view {
             View::Kind => {
                 document.heading_with("operations", "bytes sent by all ranks per step");
                 document.table(exchanges(&self.summary));
-                document
-                    .heading_with("dimensions", "bytes sent by all ranks per step, by parallel dimension");
+                document.heading_with("dimensions", "bytes sent by all ranks per step");
                 document.table(dimensions(&self.summary));
             }
             View::Pair => {
@@ -207,10 +203,7 @@ impl Answer for Sums {
             }
             View::Domain(rows) => {
                 let more = left_out(rows.len());
-                document.heading_with(
-                    "domains",
-                    format!("bytes within, sent from and received by each domain per step{more}"),
-                );
+                document.heading_with("domains", format!("bytes of each domain per step{more}"));
                 document.table(domains(rows));
             }
             View::Rail(rows, _) => {
@@ -220,10 +213,7 @@ impl Answer for Sums {
             }
             View::Matrix(squares) => {
                 let more = left_out(squares.squares.iter().map(|square| square.cells.len()).sum());
-                document.heading_with(
-                    "matrix",
-                    format!("mean bytes between two ranks of a cell, per step{more}"),
-                );
+                document.heading_with("matrix", format!("mean bytes per step between two ranks{more}"));
                 let mut table = squares_table(squares);
                 table.rows.truncate(SHOWN);
                 document.table(table);

@@ -257,10 +257,7 @@ impl Shown {
                 walk.extend(node.children.iter().rev().map(|child| (depth + 1, child)));
             }
         }
-        document.heading_with(
-            "hierarchical breakdown",
-            "by label, phase and operator family; parts under 0.5% are omitted",
-        );
+        document.heading_with("hierarchical breakdown", "label, phase, operator family; at least 0.5%");
         document.blocks.push(Block::Bars(bars));
     }
 

@@ -32,7 +32,7 @@ pub(super) fn tables(cells: &[MapCell], document: &mut Document) {
         });
         document.table(Table { rows: rows.collect(), columns });
         document.paragraph(Cell::new(
-            "OOM: memory per device missing in the smallest layout for the required fit probability; -: no valid layout",
+            "OOM: memory per device that the smallest layout lacks for the required fit probability; -: no valid layout",
             Tone::Faint,
         ));
     }

@@ -44,8 +44,7 @@ impl Answer for Judged {
         );
         let Some(met) = self.0.met else {
             document.paragraph(
-                "no sweep: it needs three rows with the same source, model, accelerator, devices, sequence, \
-                 batch, framework and precision, and with layouts that differ by 5% in time",
+                "no sweep: a sweep requires three rows with the same source, model, accelerator, devices, sequence, batch, framework and precision, and layouts that differ by 5% in time",
             );
             return document;
         };
@@ -105,9 +104,9 @@ fn totals<'a>(sets: impl Iterator<Item = (&'a String, &'a Total)>, overall: &Tot
             Column::numbers("worst").expendable(5),
             Column::numbers("within 3%").expendable(2),
             Column::numbers("within 10%"),
-            Column::numbers("pairs right").expendable(1),
+            Column::numbers("correct pairs").expendable(1),
             Column::numbers("rank").expendable(6),
-            Column::numbers("at random").expendable(3),
+            Column::numbers("random choice").expendable(3),
         ],
         rows,
     }
@@ -179,9 +178,9 @@ fn memory(total: &MemoryTotal) -> Table {
     Table {
         columns: vec![
             Column::numbers("sweeps"),
-            Column::numbers("rows out of memory"),
-            Column::numbers("choices out of memory"),
-            Column::numbers("most tries").expendable(2),
+            Column::numbers("out-of-memory rows"),
+            Column::numbers("out-of-memory choices"),
+            Column::numbers("maximum tries").expendable(2),
             Column::numbers("nothing fits"),
             Column::numbers("false alarms").expendable(1),
             Column::numbers("median"),

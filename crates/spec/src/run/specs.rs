@@ -102,7 +102,7 @@ section! {
         storage_bandwidth: BytesPerSecond = "storage_bandwidth", "no failures";
         /// Training pause per checkpoint.
         checkpoint_stall: Seconds = "checkpoint_stall", "the whole checkpoint time";
-        /// Table of flaps and slow parts, as for `network failures --rates`: a part of the goodput.
+        /// Table of flaps and slow parts, which reduce goodput; as for `network failures --rates`.
         part_rates: String = "part_rates", "none";
     }
 }

@@ -38,14 +38,15 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     open_run::report_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
-        let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is possible"));
+        let problem =
+            Problem::new(format!("{several} clusters or cluster sizes are given, but only one is supported"));
         return Err(problem.in_file("--cluster").hint("pass one cluster and one device count").into());
     };
     let watched = printer.watched();
     let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
     let turn = |done: usize, all: usize| watched.label(format!("network {} of {all}: ", done + 1));
     let question = axes_of(arguments)?;
-    let mut priced = priced(&question, (&asked, setting), usual, (&searcher, &turn))?;
+    let mut priced = priced(&question, (&asked, setting), usual, (&searcher, &turn), &Disk)?;
     let watching = printer.watching(BAR, "simulating");
     let judged = priced.judge(setting, false, &searcher, &|done, all| watching.advance(done, all));
     watching.finish();

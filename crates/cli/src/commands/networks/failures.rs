@@ -123,7 +123,7 @@ fn job(arguments: &Failures) -> Result<Job, Problem> {
         share if (0.0..=1.0).contains(&share) => Ok(share),
         share => Err(Problem::new(format!("{share} is not a share from 0 to 1"))
             .in_file(flag)
-            .hint("0.2 is a fifth of the step")),
+            .hint("use a share of the step, such as 0.2")),
     };
     let exposed_share = share("--exposed-share", arguments.exposed_share)?;
     let exposed_domain_share = share("--exposed-domain-share", arguments.exposed_domain_share)?;

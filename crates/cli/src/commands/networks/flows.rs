@@ -101,7 +101,7 @@ fn peers(
     let peers = pair_share(cluster).filter(|_| domain == cluster.scale_up.domain_size)? * bandwidth.get();
     let peers = BytesPerSecond::new(peers);
     let link = &cluster.scale_up.link;
-    chosen.push(format!("two devices of a domain have one {link} link of {}", human::bandwidth(peers)));
+    chosen.push(format!("two devices of a domain share one {link} link of {}", human::bandwidth(peers)));
     Some(peers)
 }
 

@@ -191,7 +191,9 @@ fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
     let other = &job.cluster;
     let is_same = other.network.bandwidth == cluster.network.bandwidth
         && other.scale_up.bandwidth == cluster.scale_up.bandwidth;
-    (!is_same).then(|| format!("links of {} for the second run, which is for {}", cluster.name, other.name))
+    (!is_same).then(|| {
+        format!("the second run uses the links of {}, but its cluster is {}", cluster.name, other.name)
+    })
 }
 
 /// A run and its devices, by default the first ones, with the run of `--job`.

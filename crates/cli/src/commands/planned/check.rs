@@ -19,7 +19,8 @@ use railwright_spec::problem::Problem;
 /// Checks every file. The outcome is the worst verdict.
 pub(crate) fn run(arguments: &Check, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.against.is_some() && arguments.files.len() != 1 {
-        let problem = Problem::new(format!("{} files, but one earlier version", arguments.files.len()));
+        let problem =
+            Problem::new(format!("{} files are given, but only one earlier version", arguments.files.len()));
         return Err(problem.in_file("--against").hint("check one file at a time").into());
     }
     let mut files = Vec::new();

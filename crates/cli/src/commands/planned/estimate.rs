@@ -14,7 +14,7 @@ use railwright_spec::problem::Problem;
 /// Estimates a run. The outcome is `No` if the plan does not fit, and has its own code if that is at risk.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
     if !arguments.compare.is_empty() && !printer::is_page(&arguments.output) {
-        let problem = Problem::new("two scenarios can be compared only in an HTML report");
+        let problem = Problem::new("two scenarios are compared only in an HTML report");
         let hint = "add `--format html`; at the terminal `railwright whatif --change` compares plans";
         return Err(problem.in_file("--compare").hint(hint).into());
     }

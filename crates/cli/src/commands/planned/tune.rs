@@ -108,9 +108,7 @@ fn check(arguments: &args::tune::Tune) -> Result<(), Problem> {
     }
     if let Some(pick) = arguments.pick.filter(|pick| !(1..=arguments.top).contains(pick)) {
         let problem = Problem::new(format!("expected 1 to {}, found {pick}", arguments.top));
-        return Err(problem
-            .in_file("--pick")
-            .hint("pass the number of a layout in the table; --top shows more"));
+        return Err(problem.in_file("--pick").hint("use a layout number of the table; --top shows more"));
     }
     Ok(())
 }

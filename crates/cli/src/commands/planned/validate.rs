@@ -38,8 +38,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
         let own = calibration.as_ref().map_or("", |c| c.software.as_str());
         printer.note(&format!(
-            "{} of {} rows on {} use a software generation other than that of the calibration (`{own}`): its \
-             host and element-wise rates are not applied",
+            "{} of {} rows on {} have a software generation other than that of the calibration (`{own}`), so its host and element-wise rates are not applied",
             human::whole(used.other_software as u64),
             human::whole((used.rows + used.unchanged) as u64),
             used.accelerator
@@ -71,7 +70,7 @@ fn collectives(
     watching.finish();
     match validation {
         Ok(validation) if validation.rows.is_empty() => {
-            Err(Problem::new("the table has a header and no rows").in_file(label).into())
+            Err(Problem::new("the table has a header, but no rows").in_file(label).into())
         }
         Ok(validation) => {
             printer.answer(&Measured(validation), output)?;

@@ -17,8 +17,9 @@ use railwright_spec::problem::Problem;
 pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> Result<Outcome, Failure> {
     if let Some(path) = &arguments.show {
         if !arguments.paths.is_empty() {
-            let problem = Problem::new("--show takes no measurements").in_file(arguments.paths.join(" "));
-            return Err(problem.hint("compare a calibration with measurements with --judge").into());
+            let problem = Problem::new("--show cannot be combined with measurements")
+                .in_file(arguments.paths.join(" "));
+            return Err(problem.hint("use --judge to compare a calibration with measurements").into());
         }
         let calibration = read(path)?;
         printer.answer(&shown::Shown { calibration }, &arguments.output)?;

@@ -24,8 +24,8 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
         return logs::run(arguments, kinds, &conditions, printer);
     }
     if arguments.launch.is_some() {
-        let problem =
-            Problem::new("it is the launch file of a training log, and A is not a log").in_file("--launch");
+        let problem = Problem::new("--launch is the launch file of a training log, but A is not a log")
+            .in_file("--launch");
         return Err(problem
             .hint("pass a launch file as one side, as in `railwright compare train.sh traces/`")
             .into());
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     let how = "pass a run file or a launch file as one side, as in `railwright compare run.toml traces/`";
     arguments.run_settings.without_run(how)?;
     if arguments.calibration.is_some() {
-        let problem = Problem::new("it applies to a prediction, but both sides are measured");
+        let problem = Problem::new("this option applies to a prediction, but both sides are measured");
         return Err(problem.in_file("--calibration").hint(how).into());
     }
     let tables =

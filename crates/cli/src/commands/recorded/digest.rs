@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &args::tables::Digest, printer: &Printer) -> Result
     let all = files(&arguments.paths)?;
     let own: Vec<&(PathBuf, String)> = all.iter().skip(part).step_by(parts).collect();
     if own.is_empty() {
-        printer.note(&format!("part {part} of {parts} has no file of {}", all.len()));
+        printer.note(&format!("part {part} of {parts} has none of the {} files", all.len()));
         return Ok(Outcome::Yes);
     }
     let folder = Path::new(&arguments.output);
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &args::tables::Digest, printer: &Printer) -> Result
     }
     if sizes.is_empty() {
         let nothing =
-            || Problem::new("no trace of a rank among these files").in_file(arguments.paths.join(" "));
+            || Problem::new("these files contain no trace of a rank").in_file(arguments.paths.join(" "));
         return Err(problems.into_iter().next().unwrap_or_else(nothing).into());
     }
     printer.note(&format!(

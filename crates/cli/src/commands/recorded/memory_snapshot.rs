@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outco
         snapshot::read(&arguments.file, &bytes)?
     } else {
         let text = String::from_utf8(bytes).map_err(|_| {
-            Problem::new("neither a pickle nor a trace")
+            Problem::new("the file is neither a pickle nor a trace")
                 .in_file(&arguments.file)
                 .hint("write a snapshot with `torch.cuda.memory._dump_snapshot(FILE)`")
         })?;

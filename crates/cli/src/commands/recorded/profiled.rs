@@ -98,8 +98,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
     }
     if let Some(flop) = needed.model_flops {
         if !(flop.is_finite() && flop > 0.0) {
-            let problem =
-                Problem::new(format!("{flop} is not a number of operations")).in_file("--model-flops");
+            let problem = Problem::new(format!("invalid number of FLOPs: {flop}")).in_file("--model-flops");
             return Err(problem.hint("pass the FLOPs of one step on all ranks, such as `1.2e18`").into());
         }
         options.flop_per_step = Some(Flop::new(flop));

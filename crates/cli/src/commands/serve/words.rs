@@ -113,9 +113,10 @@ fn refused(argument: &Arg, name: &str) -> Problem {
     let problem = if writes(argument) {
         Problem::new("the server writes no files").hint("omit it: the result is the response")
     } else if matches!(argument.get_id().as_str(), "format" | "json") {
-        Problem::new("the output format is not an argument").hint("such as `\"format\": \"csv\"`")
+        Problem::new("the output format is not an argument")
+            .hint("set it in the request, as in `\"format\": \"csv\"`")
     } else {
-        Problem::new("this option applies to the terminal only").hint("leave it out")
+        Problem::new("this option applies only to the terminal").hint("leave it out")
     };
     problem.at_key(human::shorten(name))
 }

@@ -67,7 +67,7 @@ fn advice(placed: &Placed) -> Cell {
         best => Cell::new(
             format!(
                 "{}: {} less time per step. `--reordered hosts.txt` writes it. {}Slurm: `SLURM_HOSTFILE` with a \
-                 line per task and `srun --distribution=arbitrary`. torchrun: `--node-rank` by the line",
+                 line per task and `srun --distribution=arbitrary`. torchrun: line number as `--node-rank`",
                 best.words(),
                 human::percent(placed.gain),
                 // No launcher reads the devices of a host from this file.

@@ -52,7 +52,7 @@ pub(crate) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Res
             Run { cluster: Cluster { calibration: None, ..resolved.run.cluster.clone() }, ..resolved.run };
         if run.cluster.accelerator.id != place.cluster.accelerator.id || run.plan.software != place.software {
             let problem = Problem::new(format!(
-                "`{layout}` has {} and `{}`, the run of --run has {} and `{}`",
+                "`{layout}` has {} and `{}`, but the run of --run has {} and `{}`",
                 run.cluster.accelerator.id, run.plan.software, place.cluster.accelerator.id, place.software
             ));
             return Err(problem

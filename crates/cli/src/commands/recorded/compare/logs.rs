@@ -25,8 +25,9 @@ pub(crate) fn run(
 ) -> Result<Outcome, Failure> {
     if let Some(place) = kinds.iter().position(|kind| *kind == Some(Kind::Traces)) {
         let path = [Some(&arguments.first), arguments.second.as_ref()][place].cloned().unwrap_or_default();
-        let problem = Problem::new("the other side is a training log, but this is neither a log nor a run")
-            .in_file(path);
+        let problem =
+            Problem::new("the other side is a training log, but this file is neither a log nor a run")
+                .in_file(path);
         return Err(problem
             .hint("compare traces with traces, or a log with a log, launch file or run file")
             .into());
@@ -34,7 +35,7 @@ pub(crate) fn run(
     let mut warnings = Vec::new();
     let sides = match (kinds, &arguments.second) {
         ([_, Some(Kind::Log)], Some(second)) if kinds[0] == Some(Kind::Log) => {
-            let how = "it applies to a prediction: pass one log, with `--launch FILE` for its run";
+            let how = "this option applies to a prediction: pass one log, with `--launch FILE` for its run";
             arguments.run_settings.without_run(how)?;
             warnings.extend(of_other_runs([&arguments.first, second])?);
             let side = |path: &str| Ok::<_, Failure>(measured(path, steps::of_log(path, None, printer)?));

@@ -79,7 +79,7 @@ fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Optio
     let mut differs = differences(ranks.as_slice(), &run.model, &run.plan);
     let own = &run.cluster.accelerator.id;
     if let Some(device) = device.and_then(input::measured::accelerator_of).filter(|device| device != own) {
-        differs.push(format!("the traced device is a {device}, that of the run a {own}"));
+        differs.push(format!("the traced device is a {device}, but the run has a {own}"));
     }
     (!differs.is_empty()).then(|| {
         Warning::new("runs-not-alike", format!("the traces belong to another run: {}", differs.join(", ")))
