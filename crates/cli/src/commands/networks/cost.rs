@@ -1,10 +1,11 @@
 //! `network cost`: bills of several designs side by side.
 
 use crate::args::network::Cost;
-use crate::commands::networks::{design, on_run, prices};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::{design, on_run, prices};
 use crate::printer::Printer;
+use railwright_answers::placed_in_flags;
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::prices::Prices;
@@ -12,7 +13,6 @@ use railwright_network::bill::share::Cluster;
 use railwright_network::topology::{DesignSpec, Kind};
 use railwright_reports::network::cost::Compared;
 use railwright_reports::network::cost::growth::Grown;
-use railwright_reports::network::placed;
 use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {
-        let mut sheet = design(Some(word.trim()), &arguments.flags)?;
+        let mut sheet = design(Some(word.trim()), &arguments.flags.settings)?;
         if let Some(run) = &run {
             on_run::fill(&mut sheet, run);
         }
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         None => cluster(arguments, &prices, &specs)?,
     };
     let mut comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
-        Some(sheet) => placed(sheet, problem),
+        Some(sheet) => placed_in_flags(sheet, problem),
         None => problem,
     })?;
     let mut refused = Vec::new();
@@ -118,7 +118,7 @@ fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Probl
         let problem = Problem::new("the run already sets the accelerator").in_file("--accelerator");
         return Err(problem.hint("omit it, or pass `--set cluster.accelerator=...`"));
     }
-    let mut cluster = on_run::site(run, prices, positive("--years", arguments.years)?)?;
+    let mut cluster = railwright_answers::site(run, prices, positive("--years", arguments.years)?)?;
     if let Some(price) = arguments.electricity_price {
         cluster.electricity_price = Dollars::new(positive("--electricity-price", price)?);
     }

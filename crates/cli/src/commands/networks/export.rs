@@ -4,11 +4,11 @@
 //! ([`railwright_network::exported`]).
 
 use crate::args::export_network::{Export, Simulator};
-use crate::commands::networks::on_network;
 use crate::commands::networks::simulate::{Wired, in_words, wired};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input::chakra::GROUPS;
+use crate::input::networks::on_network;
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};

@@ -47,7 +47,7 @@ pub(crate) fn table(stages: &[StageWaits]) -> Table {
         Column::numbers("waits").unit("s"),
     ];
     columns.extend(
-        used.iter().enumerate().map(|(n, name)| Column::numbers(*name).unit("s").expendable(2 + n as u8)),
+        used.iter().enumerate().map(|(n, name)| Column::numbers(name).unit("s").expendable(2 + n as u8)),
     );
     columns.push(Column::words("longest wait").expendable(1));
     Table { columns, rows: rows.collect() }
