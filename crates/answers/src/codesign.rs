@@ -2,8 +2,10 @@
 //!
 //! Responsible for: settings of the axes, and the order of the work. Prices and times are those of the tuner and network crates.
 
+use crate::Texts;
 use crate::network_classes::NetworkClasses;
 use crate::network_question::{gigabits, kind_of_network, network_plan, scale_up_prices, spelled_out};
+use crate::outages::outages;
 use crate::question::Question;
 use crate::refused::Refused;
 use crate::searcher::Searcher;
@@ -139,6 +141,7 @@ pub fn priced(
     (asked, setting): (&dyn Question, &Setting),
     usual: Option<String>,
     (searcher, watch): (&Searcher<'_>, &dyn Fn(usize, usize)),
+    texts: &dyn Texts,
 ) -> Result<Priced, Refused> {
     let prices = &arguments.prices;
     let scale_up_prices = scale_up_prices(&arguments.scale_up_price)?;
@@ -165,11 +168,13 @@ pub fn priced(
     let all = grid.classes.len();
     let found = classes.plans(&grid.classes, &best_first(&grid.classes), &|done| watch(done, all))?;
     chosen.extend(classes.summary(all));
-    let layouts = grid.classes.iter().zip(&found).map(|(cluster, found)| match found {
-        Ok(found) => setting.on_cluster(cluster).short_layout(&found.plan),
-        Err(_) => String::new(),
-    });
-    let layouts = layouts.collect();
+    let layout = |cluster: &Cluster, found: &Found| {
+        let setting = setting.on_cluster(cluster);
+        [setting.short_layout(&found.plan), setting.layout(&found.plan)]
+    };
+    let classes_found = grid.classes.iter().zip(&found);
+    let layouts = classes_found.map(|(cluster, found)| found.as_ref().map(|found| layout(cluster, found)));
+    let layouts = layouts.map(Result::unwrap_or_default).collect();
     let is_complete = classes.is_complete();
     let site = site(&setting.run, prices, arguments.years)?;
     let device_price = site.device_price.map_or_else(
@@ -183,7 +188,13 @@ pub fn priced(
             format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
         },
     );
-    let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    let outages = outages(&setting.run, &setting.spec, texts)?;
+    let domain = machine.scale_up.domain_size;
+    let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up_prices, domain);
+    if let Some(lost) = codesign.lost() {
+        let [least, most] = lost.map(human::percent);
+        chosen.push(format!("failures of each network at published rates ({least} to {most} of the time)"));
+    }
     for row in &codesign.rows {
         let warning = idle_nics(&row.design, machine);
         codesign.warnings.extend(warning.filter(|warning| !codesign.warnings.contains(warning)));

@@ -33,6 +33,7 @@ mod names;
 mod network_classes;
 mod network_question;
 mod open_features;
+mod outages;
 mod prepared;
 mod pricing;
 mod question;
@@ -66,6 +67,7 @@ pub use names::{
 pub use network_classes::NetworkClasses;
 pub use network_question::{gigabits, kind_of_network, network_plan, scale_up_prices, spelled_out};
 pub use open_features::OpenFeature;
+pub use outages::outages;
 pub use prepared::{Evaluated, Prepared};
 pub use pricing::{ClosedForm, Machines, Pricing};
 pub use question::{MOST_NUMBERS, Question, Settings, cluster_sizes, fitted_devices};

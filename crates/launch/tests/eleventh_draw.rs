@@ -34,7 +34,7 @@ fn several_trainings_of_one_script_are_named() {
         )
     };
     let read = launch(&format!("#!/bin/bash\n{}{}{}", megatron(1), megatron(2), megatron(1)), "run.sh");
-    assert!(has(&read, RemarkKind::Conflict, "at the lines 2 and 3"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Conflict, "in lines 2 and 3"), "{:?}", read.remarks);
     let text = "#!/bin/bash\ntrain() {\n  torchrun --nproc_per_node 4 fit.py --model_name_or_path google/gemma-2b \
         --learning_rate 1e-5 --train_batch_size_per_device 4 --max_seq_len 1024 --data $1\n}\ntrain a\ntrain b\n";
     let repeated = launch(text, "run.sh");
@@ -60,8 +60,8 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
         "#!/bin/bash\nif [ -e /data/big ]; then\n  {large}elif [ -e /data/c ]; then\n  {large}else\n  {small}fi\n"
     );
     let read = launch(&branches, "train.sh");
-    let part = "in lines 3 and 7; the command in line 7 is read; a condition selects this command or that in line 3, so a run starts only \
-                one of them";
+    let part = "in lines 3 and 7; the command in line 7 is read; a condition selects this command or that in line 3, so a run \
+                starts only one of them";
     assert!(has(&read, RemarkKind::Conflict, part), "{:?}", read.remarks);
     assert!(!has(&read, RemarkKind::Conflict, "a separate run"), "{:?}", read.remarks);
     let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());

@@ -6,22 +6,25 @@
 use crate::run::{self, Sources};
 use railwright_answers::{Refused, placed_in_flags};
 use railwright_network::bill::compare::OnRun;
+use railwright_network::failures::Outages;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{Run, Sheet};
+use railwright_spec::run::{Run, RunSpec, Sheet};
 use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
 use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
 use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
 use std::ops::ControlFlow;
 
-/// Reads a run file with settings on top.
-pub fn read(path: &str, set: &[String]) -> Result<Run, Refused> {
+/// Reads a run file with settings on top, and its specification.
+pub fn read(path: &str, set: &[String]) -> Result<(Run, RunSpec), Refused> {
     let arguments = Sources { run: Some(path.to_owned()), set: set.to_vec(), ..Sources::default() };
     // Here `--cluster` and `--gpus` would describe the network: the run is completed with settings.
     let in_settings = |Refused(problems)| Refused(problems.into_iter().map(in_settings).collect());
-    run::resolve_spread(&arguments).map(|resolved| resolved.run.as_used()).map_err(in_settings)
+    run::resolve_spread(&arguments)
+        .map(|resolved| (resolved.run.as_used(), resolved.spec))
+        .map_err(in_settings)
 }
 
 /// A problem with the options that these commands have.
@@ -70,7 +73,7 @@ pub fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Result<()
 /// The run's step on a design, or the reason why it is not comparable. It is simulated with the plan of the run, as `network design` does.
 pub fn step(
     design: &Design,
-    run: &Run,
+    (run, outages): (&Run, &Outages),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<OnRun, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
@@ -88,6 +91,7 @@ pub fn step(
         step_time,
         closed_form,
         unsimulated,
+        kept: outages.kept(design, share)?,
         network_share: (1.0 - rest / step_time).clamp(0.0, 1.0),
         tokens_per_second: run.plan.tokens_per_step() as f64 / step_time.get(),
     })

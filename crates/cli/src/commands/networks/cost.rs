@@ -3,9 +3,10 @@
 use crate::args::network::Cost;
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
+use crate::input::Disk;
 use crate::input::networks::{design, on_run, prices};
 use crate::printer::Printer;
-use railwright_answers::placed_in_flags;
+use railwright_answers::{outages, placed_in_flags};
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::prices::Prices;
@@ -27,13 +28,15 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 /// Compares designs by cost.
 pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failure> {
     let prices = prices(&arguments.prices)?;
-    let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let read = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let run = read.as_ref().map(|(run, _)| run);
+    let failing = read.as_ref().map(|(run, spec)| outages(run, spec, &Disk)).transpose()?;
     run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {
         let mut sheet = design(Some(word.trim()), &arguments.flags.settings)?;
-        if let Some(run) = &run {
+        if let Some(run) = run {
             on_run::fill(&mut sheet, run);
         }
         if sheet.spec.kind == Some(Kind::ScaleUp) {
@@ -43,7 +46,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         specs.push(sheet.spec.clone());
         sheets.push(sheet);
     }
-    let cluster = match &run {
+    let cluster = match run {
         Some(run) => of_run(arguments, run, &prices)?,
         None => cluster(arguments, &prices, &specs)?,
     };
@@ -52,14 +55,15 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         None => problem,
     })?;
     let mut refused = Vec::new();
-    if let Some(run) = &run {
+    if let (Some(run), Some(outages)) = (run, &failing) {
         let watching = printer.watching(BAR, "simulating");
         for entry in &mut comparison.entries {
             let sheet = sheets.iter().find(|sheet| sheet.spec.title() == entry.name);
             if let Some(sheet) = sheet {
                 on_run::check(sheet, &entry.design, run)?;
             }
-            let step = on_run::step(&entry.design, run, &mut |done, all| watching.advance(done, all));
+            let step =
+                on_run::step(&entry.design, (run, outages), &mut |done, all| watching.advance(done, all));
             if watching.is_stopped() {
                 watching.finish();
                 return printer.stopped(Problem::new("stopped while simulating the run on the designs"));

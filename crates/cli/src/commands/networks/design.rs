@@ -11,7 +11,7 @@ use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input::networks::prices;
-use crate::input::{self, CONFIG_LIMIT, open_run};
+use crate::input::{self, CONFIG_LIMIT, Disk, open_run};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::{NetworkQuestion, Priced, Searcher, priced};
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
     let turn = |done: usize, all: usize| watched.label(format!("network {} of {all}: ", done + 1));
     let question = axes_of(arguments)?;
-    let mut priced = priced(&question, (&asked, setting), usual, (&searcher, &turn))?;
+    let mut priced = priced(&question, (&asked, setting), usual, (&searcher, &turn), &Disk)?;
     let watching = printer.watching(BAR, "simulating");
     let judged = priced.judge(setting, false, &searcher, &|done, all| watching.advance(done, all));
     watching.finish();

@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         let message = format!("expected 1 to {} states, found {n}", human::whole(MOST_SAMPLES));
         return Err(Problem::new(message).in_file("--samples").into());
     }
-    let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let read = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let run = read.map(|(run, _)| run);
     run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
     let named = arguments.designs.iter().chain(&arguments.listed).map(|word| word.trim());
     let mut words: Vec<Option<&str>> = named.map(Some).collect();

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
             .hint("set the hosts with --nodelist, --hostfile or --fragments")
             .into());
     }
-    let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?;
+    let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?.map(|(run, _)| run);
     let specified = on_network::specified(&on)?.spec.devices;
     let job_hosts = job.as_ref().map(|job| hosts_of_job(arguments, job)).transpose()?.flatten();
     let other = job.as_ref().map(|job| (job.plan.world_size(), job_hosts.as_ref()));

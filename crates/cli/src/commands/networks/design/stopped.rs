@@ -2,6 +2,7 @@
 
 use crate::args::design::Design;
 use crate::commands::networks::design::axes_of;
+use crate::input::Disk;
 use crate::input::open_run;
 use clap::Parser;
 use railwright_answers::{Searcher, Watch, priced};
@@ -33,7 +34,7 @@ fn stopped_after(questions: usize) -> Answered {
     let watch = StopsAfter(AtomicUsize::new(questions));
     let searcher = Searcher::new(line.design.effort.wanted(), &watch).expect("workers");
     let axes = axes_of(&line.design).expect("prices");
-    let priced = priced(&axes, (&asked, &asked.settings[0]), None, (&searcher, &|_, _| ()));
+    let priced = priced(&axes, (&asked, &asked.settings[0]), None, (&searcher, &|_, _| ()), &Disk);
     let priced = priced.map_err(|_| "networks").expect("networks");
     Answered {
         title: String::new(),

@@ -32,7 +32,7 @@ fn answered(question: &str, arguments: &str, quick: &str) -> String {
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
     let axes = axes_of(&line.design).expect("prices");
-    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()));
+    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
     let mut priced = priced.map_err(|_| "networks").expect("networks");
     assert!(priced.is_complete);
     let unjudged = priced.codesign.clone();
@@ -94,7 +94,7 @@ fn a_stopped_design_recommends_nothing() {
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
     let axes = axes_of(&line.design).expect("prices");
-    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()));
+    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
     let mut priced = priced.map_err(|_| "networks").expect("networks");
     let judged = priced.judge(setting, false, &searcher, &|_, _| ControlFlow::Continue(()));
     assert!(judged.is_continue());
