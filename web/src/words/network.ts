@@ -431,3 +431,5 @@ export const domainsOf2 = (ceil: Part, domain: Part) => `${ceil} domains of ${do
 export const silentPairs = 'Pairs without traffic'
 export const exchangeNoBytes = 'of all pairs'
 export const bytesByDimension = 'Bytes by dimension'
+export const portsAndTransceiversSavedAgainst = (other: Part) =>
+  `ports and transceivers, saved against ${other}; catalogue prices, ports scaled`

@@ -41,7 +41,7 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
         {memory.margin >= 0
           ? texts.hasFreeOf(where, format.bytes(memory.margin), format.bytes(memory.device_memory))
           : texts.needsMoreThanTheOf(where, format.bytes(-memory.margin), format.bytes(memory.device_memory))}
-        {memory.fit !== 'fits' && `; chance of fitting ${format.chance(memory.probability_of_fitting)}`}
+        {memory.fit !== 'fits' && texts.chanceOfFitting(format.chance(memory.probability_of_fitting))}
         {memory.fit !== 'fits' && fills.length > 0 && (
           <span class="muted">
             {texts.largest} {fills.map((one) => `${words(one.kind)} ${format.bytes(one.bytes)}`).join(', ')}
