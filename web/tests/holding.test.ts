@@ -4,7 +4,7 @@ import { validWith } from '../src/state/valid'
 import { heldPlan, withHeld } from '../src/views/calculator/holding'
 import { isTied } from '../src/views/search/family'
 
-const answer = (routed: number, chosen = ['layout: the fastest of 51 common ones that fit (132 tried)']) =>
+const answer = (routed: number, chosen = ['layout: the fastest of 51 common layouts that fit (132 tried)']) =>
   ({
     chosen,
     model: { parameters: { routed_experts: routed } },

@@ -36,7 +36,7 @@ pub(crate) fn by_batch(
     })?;
     let whole = |n: &u64| human::whole(*n);
     let message = format!(
-        "{} sequences per step are not divisible by any number of replicas possible on {} GPUs",
+        "{} sequences per step are not divisible by any possible number of replicas on {} GPUs",
         human::whole(batch),
         human::whole(devices)
     );

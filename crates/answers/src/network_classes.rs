@@ -69,7 +69,7 @@ impl<'a> NetworkClasses<'a> {
         let networks: usize = self.surveys.values().map(Survey::len).sum();
         (self.is_complete() && networks > 0 && (self.searched < classes)).then(|| {
             format!(
-                "layouts searched on {} networks and priced on {} classes of them, at most {} above the fastest step",
+                "layouts were searched on {} networks and priced on {} classes of equivalent networks; steps are at most {} above the fastest",
                 human::whole(networks as u64),
                 human::whole(classes as u64),
                 human::percent(self.gap),
@@ -232,7 +232,10 @@ impl<'a> NetworkClasses<'a> {
             None => {
                 let reason = match search.outcome(&ran.results).nearest_misses.first() {
                     Some(miss) => {
-                        format!("nothing fits; the closest layout lacks {}", human::bytes(miss.missing))
+                        format!(
+                            "nothing fits; the closest layout needs {} more memory",
+                            human::bytes(miss.missing)
+                        )
                     }
                     None => "no layout divides the devices and the batch".to_owned(),
                 };

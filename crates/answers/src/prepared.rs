@@ -65,7 +65,7 @@ impl Prepared {
         let step_time = evaluate(&costing)?.time.total;
         let software = SoftwareCatalogue::shared()?.get(&plan.software);
         let memory = peak(&MemoryInput { model, cluster, plan, software, in_flight: None });
-        let probability = probability_of_fitting(memory.least(), cluster.accelerator.memory, software.sigma);
+        let probability = probability_of_fitting(memory.least(), memory.available, software.sigma);
         Ok(Evaluated {
             step_time,
             memory: memory.device,

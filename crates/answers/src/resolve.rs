@@ -67,11 +67,11 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
     run.plan = plan;
     chosen.extend(start.map(|start| match start.fitting {
         0 => format!(
-            "layout: the one with the least memory of {} common ones, none of which fits",
+            "layout: the one that needs the least memory of {} common layouts, none of which fits",
             start.possible
         ),
         fitting => {
-            format!("layout: the fastest of {fitting} common ones that fit ({} tried)", start.possible)
+            format!("layout: the fastest of {fitting} common layouts that fit ({} tried)", start.possible)
         }
     }));
     let (run, warnings) = spec.validated(run).map_err(Refused)?;
@@ -155,7 +155,7 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     note(
         specified.segment.is_none() && plan.segment.is_some(),
         format!(
-            "segments of {} of the {} GPUs of a scale-up domain",
+            "segments: {} of the {} GPUs of each scale-up domain",
             plan.domain(&run.cluster),
             run.cluster.scale_up.domain_size
         ),
@@ -177,7 +177,8 @@ pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Vec<St
     });
     let is_bridged = scale_up.domain_size == 2 && scale_up.link.starts_with("NVLink bridge");
     let bridges = (specified.scale_up_domain.is_none() && is_bridged).then(|| {
-        "pairs joined by NVLink bridges (assumed; `--set cluster.scale_up.domain=1` is without)".to_owned()
+        "pairs of GPUs with NVLink bridges (assumed; `--set cluster.scale_up.domain=1` removes them)"
+            .to_owned()
     });
     server.into_iter().chain(bridges).collect()
 }

@@ -379,9 +379,9 @@ fn chosen_reasons(
         };
         let layouts = human::whole(runners.priced as u64);
         let how = if runners.is_proven {
-            "no other layout can be better, because the closed form without contention is a lower bound"
+            "no other layout can be faster, because the closed form without contention is a lower bound"
         } else {
-            "others may be better: the lower bound (closed form without contention) does not exclude them"
+            "other layouts may be faster: the lower bound (closed form without contention) does not exclude them"
         };
         let one =
             format!("{remark}: the best {layouts} layouts in closed form, re-ranked by simulation; {how}");

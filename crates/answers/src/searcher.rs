@@ -104,7 +104,7 @@ impl<'a> Searcher<'a> {
         }
         if let Some(p) = effort.fit_probability.filter(|p| !(0.0..1.0).contains(p)) {
             let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
-            return Err(problem.in_file("--fit-probability").hint(format!("omit it for {SURE_TO_FIT}")));
+            return Err(problem.in_file("--fit-probability").hint(format!("omit it to use {SURE_TO_FIT}")));
         }
         Ok(Self {
             effort,
@@ -406,7 +406,9 @@ impl<'a> Searcher<'a> {
         }
         if let Some(miss) = outcome.nearest_misses.first() {
             let lacking = human::bytes(miss.missing);
-            return Ok(Found::TooLarge(format!("nothing fits; the closest layout lacks {lacking}")));
+            return Ok(Found::TooLarge(format!(
+                "nothing fits; the closest layout needs {lacking} more memory"
+            )));
         }
         Ok(Found::Nothing(match by_batch(self, setting, &specified, sequences) {
             Some(problem) => match problem.hint {

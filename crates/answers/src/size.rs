@@ -87,6 +87,9 @@ pub fn size(
     let Some(first) = asked.settings().first() else {
         return Err(Problem::new("no cluster is set").into());
     };
+    for setting in asked.settings() {
+        setting.run.cluster.require_one_kind("the size of a cluster")?;
+    }
     let Some(tokens) = first.run.training.tokens else {
         let problem = Problem::new("the number of training tokens is missing").in_file("--tokens");
         return Err(problem.hint("set the number of training tokens, as in `--tokens 15T`").into());

@@ -124,9 +124,9 @@ fn guaranteed(p: f64) -> Result<(), Problem> {
     if (0.01..=0.99).contains(&p) {
         return Ok(());
     }
-    Err(Problem::new(format!("the probability {p} cannot be guaranteed"))
+    Err(Problem::new(format!("the fit probability {p} is out of range"))
         .in_file("--fit-probability")
-        .hint("use a number from 0.01 to 0.99; the error distribution is not known beyond that"))
+        .hint("use a number from 0.01 to 0.99; the distribution of memory errors is unknown beyond that"))
 }
 
 /// Finds the cheapest recompute that fits.

@@ -22,7 +22,7 @@ pub struct NoTexts;
 
 impl Texts for NoTexts {
     fn text(&self, path: &str) -> Result<String, Problem> {
-        Err(Problem::new("files are not read here").in_file(path))
+        Err(Problem::new("files cannot be read in this context").in_file(path))
     }
 
     fn is_file(&self, _: &str) -> bool {

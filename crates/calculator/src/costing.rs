@@ -3,6 +3,11 @@
 //! Responsible for: building these once per evaluation, and the few shared numbers of many formulas (tokens per rank, element sizes,
 //! rates). Does not price anything.
 
+mod kinds;
+
+pub use kinds::Kind;
+pub(crate) use kinds::clusters_of_stage;
+
 use crate::disturbance::Disturbance;
 pub use crate::machine::Machine;
 use crate::memory::{SoftwareCatalogue, StageSplit};

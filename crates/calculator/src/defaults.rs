@@ -160,9 +160,9 @@ pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     }
     let catalogue = SoftwareCatalogue::shared()?;
     let software = catalogue.get(&bare.software);
-    let least = peak(&MemoryInput { model, cluster, plan: &bare, software, in_flight: None }).least();
+    let need = peak(&MemoryInput { model, cluster, plan: &bare, software, in_flight: None });
     let doubtful = software.sigma.portable_exp();
-    if least <= cluster.accelerator.memory * doubtful {
+    if need.least() <= need.available * doubtful {
         return Ok(bare);
     }
     let fitting = [ROOM, 1.0, doubtful]
@@ -189,8 +189,8 @@ fn fitting_plan(
     let is_possible = plans.peek().is_some();
     let fitting = plans.find(|plan| {
         let software = catalogue.get(&plan.software);
-        let need = peak(&MemoryInput { model, cluster, plan, software, in_flight: None }).device;
-        need <= cluster.accelerator.memory * room
+        let need = peak(&MemoryInput { model, cluster, plan, software, in_flight: None });
+        need.device <= need.available * room
     });
     (is_possible, fitting)
 }

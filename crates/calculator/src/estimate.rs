@@ -27,7 +27,7 @@ pub use breakdown::{Part, part, tree};
 pub use communication::CommunicationRow;
 pub use efficiency::{Efficiency, ModelFlop, Utilisation};
 pub use explain::{Explanation, Input};
-pub use identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity, plan_summary};
+pub use identity::{ClusterIdentity, ModelIdentity, PoolIdentity, SoftwareIdentity, plan_summary};
 pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
 pub use provenance::Foundation;
 pub use stages::StageRow;
@@ -36,6 +36,7 @@ pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate};
+use crate::stage::slowest_kind;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -86,8 +87,11 @@ pub fn of_evaluation(
     let throughput = step_time::throughput(plan, total);
     let memory = memory::estimate(costing)?;
     let stages = stages::table(costing, evaluation, &memory);
-    let communication = communication::table(costing, evaluation);
-    let provenance = provenance::foundations(costing, evaluation, &communication);
+    // The critical stage can be on devices of another kind.
+    let kind = slowest_kind(costing, evaluation.critical_stage);
+    let on_stage = kind.as_ref().unwrap_or(costing);
+    let communication = communication::table(on_stage, evaluation);
+    let provenance = provenance::foundations(on_stage, evaluation, &communication);
     let money = money::money(model, cluster, plan, options, total)?;
     let mut estimate = Estimate {
         model: identity::model(model),
@@ -113,7 +117,7 @@ pub fn of_evaluation(
         money,
         why: Vec::new(),
     };
-    estimate.why = explain::all(costing, evaluation, &estimate);
+    estimate.why = explain::all(on_stage, evaluation, &estimate);
     let mut warnings = warnings::all(costing, &estimate);
     warnings.append(&mut estimate.warnings);
     warnings::with_plan(&mut warnings, railwright_spec::plan::warnings(model, cluster, plan));

@@ -7,9 +7,10 @@ use crate::collectives::Fabric;
 use crate::operators::Device;
 use crate::software::{self, Software};
 use railwright_spec::calibration::Calibration;
-use railwright_spec::cluster::Cluster;
+use railwright_spec::cluster::{Cluster, Pool};
 use railwright_spec::model::Model;
 use railwright_spec::precision::DataType;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Hardware and software, independent of any plan: built once and shared by a whole search.
@@ -27,6 +28,19 @@ pub struct Machine {
     software: Option<Box<Software>>,
     /// The same for runs of the models and formats with measured step times, in their order.
     own: Vec<Software>,
+    /// Devices of other kinds in the same job.
+    pub(crate) pools: Vec<PoolMachine>,
+}
+
+/// Models of the devices of a pool.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolMachine {
+    /// Ranks on the pool.
+    pub ranks: Range<u64>,
+    /// Its nodes and links, with the number of devices of the whole job.
+    pub cluster: Cluster,
+    /// Its models.
+    pub machine: Machine,
 }
 
 impl Machine {
@@ -48,6 +62,7 @@ impl Machine {
             fabric: Fabric::new(cluster),
             // `Hopper+Grace` has the compute of Hopper.
             architecture: cluster.accelerator.device_architecture().to_owned(),
+            pools: cluster.pools.iter().map(PoolMachine::new).collect(),
         }
     }
 
@@ -68,5 +83,12 @@ impl Machine {
             Some(own) if own.id == software.id => own,
             _ => software,
         }
+    }
+}
+
+impl PoolMachine {
+    fn new(pool: &Pool) -> Self {
+        let machine = Machine::new(&pool.cluster);
+        Self { ranks: pool.ranks(), cluster: pool.cluster.as_ref().clone(), machine }
     }
 }

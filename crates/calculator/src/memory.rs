@@ -43,6 +43,7 @@ pub use software::{MemorySoftware, Published, SoftwareCatalogue, StageSplit, UNS
 pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
 
+use crate::costing::clusters_of_stage;
 use crate::treatment::Treatment;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Layer, Model};
@@ -68,6 +69,26 @@ pub struct MemoryInput<'a> {
 }
 
 impl MemoryInput<'_> {
+    /// Device memory of a stage: that of its smallest kind of device.
+    pub(crate) fn available(&self, stage: usize) -> Bytes {
+        let main = self.cluster.accelerator.memory;
+        if self.cluster.pools.is_empty() {
+            return main;
+        }
+        clusters_of_stage(self.cluster, self.plan, stage)
+            .map(|kind| kind.accelerator.memory)
+            .reduce(Bytes::min)
+            .unwrap_or(main)
+    }
+
+    /// Need of a stage relative to its device memory, in bytes of the main kind of device: stages compare by it.
+    pub(crate) fn weighted(&self, stage: usize, bytes: f64) -> f64 {
+        if self.cluster.pools.is_empty() {
+            return bytes;
+        }
+        bytes * (self.cluster.accelerator.memory / self.available(stage))
+    }
+
     /// Micro-batches of a chunk that are alive at the stage's peak.
     pub(crate) fn alive(&self, stage: usize, chunk: usize) -> f64 {
         self.in_flight.map_or_else(|| in_flight(self.plan, stage, chunk), |count| count(stage, chunk))

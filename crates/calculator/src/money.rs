@@ -8,7 +8,7 @@ mod prices;
 pub use prices::{DatedPrice, electricity_price};
 
 use crate::goodput::run::{Availability, Failures, availability};
-use railwright_spec::cluster::Cluster;
+use railwright_spec::cluster::{Accelerator, Cluster};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, KilowattHours, Seconds, Watts};
 use railwright_spec::run::{Cost, Run, Training};
@@ -78,13 +78,16 @@ pub fn rent(hours: DeviceHours, price_per_device_hour: Dollars) -> Dollars {
     price_per_device_hour * hours.0
 }
 
-/// Power at the meter, in W: `devices x (share x device limit + the node's rest per device) x PUE`.
+/// Power at the meter, in W: `devices x (share x device limit + the node's rest per device) x PUE`, summed over kinds of device.
 ///
 /// The share is the mean power of a device over its limit; in training it is near 1. PUE is facility over machine power (ISO/IEC 30134-2).
 /// Without a known limit a device counts 0 and [`bill`] warns.
 pub fn facility_power(cluster: &Cluster, cost: &Cost) -> Watts {
-    let device = cluster.accelerator.power.unwrap_or(Watts::ZERO) * cost.power_share;
-    (device + cluster.host.power_per_device) * cluster.devices as f64 * cluster.host.power_usage_effectiveness
+    let of_kind = |(kind, devices): (&Cluster, u64)| {
+        let device = kind.accelerator.power.unwrap_or(Watts::ZERO) * cost.power_share;
+        (device + kind.host.power_per_device) * devices as f64 * kind.host.power_usage_effectiveness
+    };
+    cluster.kinds().map(of_kind).sum()
 }
 
 /// Energy: `power x calendar time / 3.6e6`. Lost time draws the power of training: most of it is repeated steps.
@@ -130,16 +133,19 @@ pub fn bill(run: &Run, step_time: Seconds) -> Result<Option<Bill>, Problem> {
     warnings.extend(warning);
     let calendar = calendar_time(productive, availability);
     let hours = device_hours(run.cluster.devices, calendar);
-    let device_price = prices::device_price(&run.cluster.accelerator, &run.cost);
-    if device_price.is_none() {
-        let name = &run.cluster.accelerator.name;
+    let device_price = prices::device_price(&run.cluster, &run.cost);
+    let lacks = |test: &dyn Fn(&Accelerator) -> bool| {
+        run.cluster.kinds().map(|(kind, _)| &kind.accelerator).find(|accelerator| test(accelerator))
+    };
+    if device_price.is_none()
+        && let Some(Accelerator { name, .. }) = lacks(&|accelerator| accelerator.price.is_none())
+    {
         warnings.push(Warning::new(
             "no-device-price",
             format!("the catalogue has no price for {name}; set cost.price_per_device_hour"),
         ));
     }
-    if run.cluster.accelerator.power.is_none() {
-        let name = &run.cluster.accelerator.name;
+    if let Some(Accelerator { name, .. }) = lacks(&|accelerator| accelerator.power.is_none()) {
         warnings.push(Warning::new(
             "no-device-power",
             format!("the power of {name} is unknown and counted as 0; set cluster.power"),

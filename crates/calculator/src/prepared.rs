@@ -9,7 +9,7 @@ mod updates;
 use self::key::Key;
 use self::updates::Updates;
 use crate::costing::Costing;
-use crate::evaluate::{pipeline, transfer_time};
+use crate::evaluate::{evaluate_with, pipeline, transfer_time};
 use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::partition;
@@ -30,6 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug)]
 pub struct Setting {
     layers: Arc<Layers>,
+    /// Layers on devices of other kinds.
+    others: Vec<Arc<Layers>>,
     transfer: Seconds,
 }
 
@@ -55,7 +57,11 @@ pub struct LayerMemo(Mutex<BTreeMap<Key, Arc<Layers>>>);
 impl Setting {
     /// Prices a setting.
     pub fn new(costing: &Costing<'_>) -> Self {
-        Self { layers: Arc::new(Layers::new(costing)), transfer: transfer_time(costing) }
+        Self {
+            layers: Arc::new(Layers::new(costing)),
+            others: other_layers(costing),
+            transfer: transfer_time(costing),
+        }
     }
 
     /// Prices a setting with cached layers. The memo is of one model and machine, and of plans that differ in search dimensions: parallel
@@ -72,33 +78,49 @@ impl Setting {
             known.insert(key, Arc::clone(&layers));
             layers
         });
-        Self { layers, transfer }
+        Self { layers, others: other_layers(costing), transfer }
     }
 
-    /// Device time of one layer of a kind.
+    /// The least of a device time over all kinds of device.
+    fn least(&self, of: impl Fn(&Layers) -> DeviceTime) -> DeviceTime {
+        self.others.iter().fold(of(&self.layers), |least, other| least.min(&of(other)))
+    }
+
+    /// Least device time of one layer of a kind.
     pub fn layer(&self, kind: usize) -> DeviceTime {
-        DeviceTime::of(&self.layers.kept[kind])
+        self.least(|layers| DeviceTime::of(&layers.kept[kind]))
     }
 
-    /// Device time of the embedding.
+    /// Least device time of the embedding.
     pub fn embedding(&self) -> DeviceTime {
-        DeviceTime::of(&self.layers.embedding)
+        self.least(|layers| DeviceTime::of(&layers.embedding))
     }
 
-    /// Device time of one head.
+    /// Least device time of one head.
     pub fn head(&self) -> DeviceTime {
-        DeviceTime::of(&self.layers.head)
+        self.least(|layers| DeviceTime::of(&layers.head))
     }
 
-    /// Device time of recomputing a layer of a kind.
+    /// Least device time of recomputing a layer of a kind.
     pub fn recompute(&self, model: &Model, kind: usize, policy: &Recompute) -> Seconds {
-        self.layers.kept[kind].recomputing(policy, &model.layer_kinds[kind]).recompute.time()
+        let time = |layers: &Layers| {
+            layers.kept[kind].recomputing(policy, &model.layer_kinds[kind]).recompute.time()
+        };
+        self.others.iter().fold(time(&self.layers), |least, other| least.min(time(other)))
     }
 
     /// Time of a transfer between stages.
     pub fn transfer(&self) -> Seconds {
         self.transfer
     }
+}
+
+/// Layers on the devices of pools; empty if all devices are equal.
+fn other_layers(costing: &Costing<'_>) -> Vec<Arc<Layers>> {
+    if !costing.is_mixed() {
+        return Vec::new();
+    }
+    costing.kinds().iter().skip(1).map(|kind| Arc::new(Layers::new(&kind.costing))).collect()
 }
 
 impl Layers {
@@ -142,6 +164,16 @@ impl DeviceTime {
             backward_input: cost.backward_input.compute_time(),
             backward_weight: cost.backward_weight.compute_time(),
             exposed: [&cost.forward, &cost.backward_input, &cost.backward_weight].map(Work::exposed_time),
+        }
+    }
+
+    /// The smaller of each time.
+    fn min(&self, other: &Self) -> Self {
+        Self {
+            forward: self.forward.min(other.forward),
+            backward_input: self.backward_input.min(other.backward_input),
+            backward_weight: self.backward_weight.min(other.backward_weight),
+            exposed: std::array::from_fn(|i| self.exposed[i].min(other.exposed[i])),
         }
     }
 
@@ -335,7 +367,9 @@ pub fn step_time(
     limit: Seconds,
     buffers: &mut Buffers,
 ) -> Result<Option<Seconds>, Problem> {
-    lay_out(costing, setting, priced, split, &mut buffers.times, &mut buffers.held);
+    if !costing.is_mixed() {
+        lay_out(costing, setting, priced, split, &mut buffers.times, &mut buffers.held);
+    }
     buffers.passes_at_least = None;
     step_time_again(costing, setting, priced, split, limit, buffers)
 }
@@ -350,6 +384,9 @@ pub fn step_time_again(
     buffers: &mut Buffers,
 ) -> Result<Option<Seconds>, Problem> {
     let plan = costing.plan;
+    if costing.is_mixed() {
+        return mixed_step_time(costing, split, &mut buffers.workspace).map(Some);
+    }
     let micro_batches = plan.micro_batches().max(1);
     let per_stage = partition::chunks_per_stage(plan);
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
@@ -414,6 +451,16 @@ pub fn step_time_again(
     let end = timed.reduced(exposed.iter().copied()).in_sequence;
     buffers.exposed = exposed;
     Ok(Some(whole(end, optimizer, gather)))
+}
+
+/// The step time on devices of several kinds, which share no prices.
+fn mixed_step_time(
+    costing: &Costing<'_>,
+    split: &[u64],
+    workspace: &mut Workspace,
+) -> Result<Seconds, Problem> {
+    let plan = Plan { layers_per_stage: Some(split.to_vec()), ..costing.plan.clone() };
+    Ok(evaluate_with(&costing.relaid(&plan), workspace)?.time.total)
 }
 
 /// The chunks of a stage, as [`partition::local_chunks`]; equally spaced in most schedules.

@@ -7,12 +7,12 @@ mod contents;
 
 pub(crate) use contents::{Piece, contents};
 
-use crate::costing::Costing;
+use crate::costing::{Costing, Kind};
 use crate::layer::{LayerCost, spread};
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
-use crate::partition::recomputed_layers;
 pub use crate::partition::{chunks_per_stage, virtual_stages};
+use crate::partition::{local_chunks, recomputed_layers};
 use crate::program;
 use crate::schedule::ChunkCost;
 use crate::sharding;
@@ -20,7 +20,7 @@ use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
 use railwright_spec::Portable as _;
 use railwright_spec::model::Layer;
-use railwright_spec::plan::Recompute;
+use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
@@ -82,8 +82,60 @@ impl LayerPrices {
     }
 }
 
-/// Prices every virtual stage, in pipeline order.
+/// Prices every virtual stage, in pipeline order; on the slowest of its kinds of device if there are several.
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
+    if !costing.is_mixed() {
+        return chunks_of_kind(costing);
+    }
+    let plan = costing.plan;
+    let priced: Vec<(Kind<'_>, Vec<Chunk>)> = costing
+        .kinds()
+        .into_iter()
+        .map(|kind| {
+            let chunks = chunks_of_kind(&kind.costing);
+            (kind, chunks)
+        })
+        .collect();
+    let slowest = |(index, stages): (usize, Vec<usize>)| {
+        let on_stages = priced.iter().filter(|(kind, _)| kind.is_on_any(plan, &stages));
+        let longer = |a: &&Chunk, b: &&Chunk| a.time.total().get().total_cmp(&b.time.total().get());
+        on_stages.filter_map(|(_, chunks)| chunks.get(index)).max_by(longer).cloned().unwrap_or_default()
+    };
+    let count = priced.first().map_or(0, |(_, chunks)| chunks.len());
+    stages_of_chunks(plan, count).into_iter().enumerate().map(slowest).collect()
+}
+
+/// The context of the slowest kind of device on a stage. `None` if all devices of the job are equal.
+pub(crate) fn slowest_kind<'a>(costing: &Costing<'a>, stage: usize) -> Option<Costing<'a>> {
+    if !costing.is_mixed() {
+        return None;
+    }
+    let own = local_chunks(costing.plan, stage);
+    let time = |kind: &Kind<'a>| -> Seconds {
+        let chunks = chunks_of_kind(&kind.costing);
+        own.iter().filter_map(|&index| chunks.get(index)).map(|chunk| chunk.time.total()).sum()
+    };
+    let on_stage = costing.kinds().into_iter().filter(|kind| kind.is_on_any(costing.plan, &[stage]));
+    on_stage
+        .map(|kind| (time(&kind), kind.costing))
+        .max_by(|a, b| a.0.get().total_cmp(&b.0.get()))
+        .map(|(_, costing)| costing)
+}
+
+/// The stages of each virtual stage: one, or two if the schedule has two directions.
+fn stages_of_chunks(plan: &Plan, count: usize) -> Vec<Vec<usize>> {
+    let mut stages = vec![Vec::new(); count];
+    for stage in 0..plan.pipeline_parallel as usize {
+        for index in local_chunks(plan, stage) {
+            if let Some(of_chunk) = stages.get_mut(index) {
+                of_chunk.push(stage);
+            }
+        }
+    }
+    stages
+}
+
+fn chunks_of_kind(costing: &Costing<'_>) -> Vec<Chunk> {
     let model = costing.model;
     let split = memory::layers_per_chunk(model, costing.plan, costing.stage_split);
     let LayerPrices { kinds, beyond, coverage, treated, covered } = LayerPrices::new(costing, &split);

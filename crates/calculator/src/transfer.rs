@@ -44,12 +44,20 @@ impl Gather {
 }
 
 impl Transfer {
-    /// A plan's transfer; `None` without a pipeline.
+    /// A plan's transfer, over the slowest links of all kinds of device; `None` without a pipeline.
     pub fn new(costing: &Costing<'_>) -> Option<Self> {
-        let plan = costing.plan;
-        if plan.pipeline_parallel <= 1 {
+        if costing.plan.pipeline_parallel <= 1 {
             return None;
         }
+        if !costing.is_mixed() {
+            return Some(Self::of_kind(costing));
+        }
+        let longer = |a: Self, b: Self| if b.time() > a.time() { b } else { a };
+        costing.kinds().iter().map(|kind| Self::of_kind(&kind.costing)).reduce(longer)
+    }
+
+    fn of_kind(costing: &Costing<'_>) -> Self {
+        let plan = costing.plan;
         let (fabric, rate) = (&costing.machine.fabric, costing.software.collective_rate);
         let whole = Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes);
         let message = whole / plan.tensor_parallel as f64;
@@ -61,7 +69,7 @@ impl Transfer {
             Gather { bytes: whole, cost, time: cost.time / rate }
         });
         let host = Seconds::from_micros(costing.software.host_us_per_transfer);
-        Some(Self { message, message_cost, sending: message_cost.time / rate, gather, host })
+        Self { message, message_cost, sending: message_cost.time / rate, gather, host }
     }
 
     /// Total time, in seconds: `message / rate + gather / rate + host`.

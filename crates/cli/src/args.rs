@@ -32,12 +32,12 @@ pub(crate) mod traffic;
 pub(crate) mod tune;
 mod whatif;
 
+use crate::run::Sources;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
-pub(crate) use railwright_answers::{aliases_of, flag_of};
 pub(crate) use run_flags::{RunFlags, Sharding};
 pub(crate) use run_settings::RunSettings;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
@@ -211,6 +211,15 @@ pub(crate) struct RunArguments {
     pub(crate) flags: RunFlags,
 }
 
+impl From<&RunArguments> for Sources {
+    fn from(arguments: &RunArguments) -> Self {
+        let RunArguments { model, launch, launch_args, run, cluster, set, sharding, flags } =
+            arguments.clone();
+        let (sharding, settings) = (sharding.setting(), flags.settings);
+        Self { model, launch, launch_args, run, cluster, set, sharding, settings }
+    }
+}
+
 /// Arguments of `estimate`.
 #[derive(Args, Debug)]
 pub(crate) struct Estimate {
@@ -267,6 +276,16 @@ pub(crate) enum By {
     Module,
     /// Layer of the model
     Layer,
+}
+
+impl From<By> for railwright_reports::memory::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Kind => Self::Kind,
+            By::Module => Self::Module,
+            By::Layer => Self::Layer,
+        }
+    }
 }
 
 /// Arguments of `timeline`.

@@ -1,54 +1,13 @@
-//! The commands, a file each.
+//! The commands, a file each: arguments to an answer, and the answer to the printer.
 
-mod balance;
-mod calibrate;
-mod check;
-mod claims;
-mod clusters;
-mod comm;
-mod compare;
+mod catalogues;
 #[cfg(not(target_family = "wasm"))]
 mod completions;
-mod detect;
-#[cfg(all(feature = "tables", not(target_family = "wasm")))]
-mod digest;
-mod estimate;
 mod examples;
-mod explain;
-mod export;
-mod export_perfetto;
-mod goodput;
-mod gpus;
-mod hang;
-mod joining;
-mod keys;
-mod log;
-mod memory;
-mod memory_snapshot;
-mod models;
-mod monitored;
-mod network;
-mod open_run;
-mod opened;
-mod pipeline;
-mod profile;
-mod profile_compat;
-mod profiled;
-#[cfg(all(feature = "tables", not(target_family = "wasm")))]
-mod query;
-mod recompute;
-mod search;
-mod sensitivity;
+mod networks;
+mod planned;
+mod recorded;
 pub(crate) mod serve;
-mod size;
-mod stage_memory;
-mod steps;
-mod stragglers;
-mod timeline;
-mod tune;
-mod validate;
-mod values;
-mod whatif;
 
 #[cfg(test)]
 mod tests;
@@ -56,12 +15,22 @@ mod tests;
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-pub(crate) use profiled::{print_remarks, print_skipped};
+use catalogues::{clusters, explain, gpus, keys, models};
+use planned::{
+    balance, check, detect, estimate, export, goodput, memory, recompute, search, sensitivity, size,
+    timeline, tune, validate, values, whatif,
+};
+use recorded::{
+    calibrate, comm, compare, export_perfetto, hang, log, memory_snapshot, pipeline, profile, stragglers,
+};
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
+use recorded::{digest, query};
 #[cfg(target_family = "wasm")]
 pub(crate) use serve::page_desk;
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {
+    crate::input::writing::prepare_with(crate::printer::end_tidily);
     match command {
         Command::Estimate(estimate) => estimate::run(estimate, printer),
         Command::Memory(memory) => memory::run(memory, printer),
@@ -103,7 +72,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Gpus(Catalogue::Show(show)) => gpus::show(show, printer),
         Command::Clusters(Catalogue::List(list)) => clusters::list(list, printer),
         Command::Clusters(Catalogue::Show(show)) => clusters::show(show, printer),
-        Command::Network(question) => network::run(question, printer),
+        Command::Network(question) => networks::run(question, printer),
         Command::Keys(list) => keys::list(list, printer),
         Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
         Command::Values(arguments) => values::run(arguments, printer),

@@ -57,7 +57,7 @@ pub fn ask(
     let listener = Listener::typed(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     // Readers check the limit; the process is not ours to end.
-    limits::bound_memory(parsed.global.memory_limit, true, &printer);
+    limits::bound_memory(parsed.global.memory_limit, None::<fn(Problem)>);
     crate::run::launch::forget();
     let end = commands::run(&parsed.command, &printer);
     crate::run::launch::forget();

@@ -12,12 +12,11 @@ mod commands;
 #[cfg(not(target_family = "wasm"))]
 pub mod door;
 mod exit;
-mod input;
-mod limits;
 #[cfg(target_family = "wasm")]
 mod playground;
 mod printer;
-mod run;
+
+pub(crate) use railwright_inputs::{self as input, limits, run};
 
 #[cfg(not(target_family = "wasm"))]
 use {exit::Failure, printer::Printer, std::process::ExitCode};
@@ -40,7 +39,9 @@ pub fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(&arguments.global);
-    limits::bound_threads(&printer);
+    if let Some(mistaken) = limits::bound_threads() {
+        printer.note(&mistaken);
+    }
     let is_server = matches!(arguments.command, args::Command::Serve(_));
     let limit = match limits::of_environment() {
         Ok(limit) => arguments.global.memory_limit.or(limit),
@@ -49,7 +50,12 @@ pub fn main() -> ExitCode {
             return ExitCode::from(exit::BAD_INPUT);
         }
     };
-    limits::bound_memory(limit, is_server, &printer);
+    let teller = printer.clone();
+    let end = (!is_server).then_some(move |problem| {
+        teller.problems(&[problem]);
+        exit::at_once(exit::BAD_INPUT);
+    });
+    limits::bound_memory(limit, end);
     // A server reads only the paths that it was given.
     if !is_server {
         run::convention::enable();

@@ -10,23 +10,17 @@ mod watched;
 
 use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};
-use crate::input;
-use document::{Document, Tone};
+use crate::input::{self, Caller};
 pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
-pub(crate) use railwright_report::prometheus::Metric;
-pub(crate) use railwright_report::{Terminal, chart, clean, delimited, document};
-use railwright_report::{html, markdown, prometheus, text};
+use railwright_report::document::{self, Document, Tone};
+use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, text};
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Version of the JSON of every command. It increases if a field changes its meaning or is removed; new fields do not change it.
-pub(crate) const SCHEMA_VERSION: u32 = 2;
 
 /// Destinations of results and of messages.
 #[derive(Clone, Debug)]
@@ -94,38 +88,6 @@ impl Listener {
     /// Printed text.
     pub(crate) fn take(&self) -> String {
         std::mem::take(&mut self.data.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// A result, ready for any format.
-pub(crate) trait Answer {
-    /// The `kind` of the result in JSON.
-    const KIND: &'static str;
-
-    /// Its fields in JSON, after `schema_version`, `kind` and `railwright`.
-    type Json<'a>: Serialize + Described
-    where
-        Self: 'a;
-
-    /// Value of the result in JSON.
-    fn json(&self) -> Self::Json<'_>;
-
-    /// The result as a document, for the report.
-    fn document(&self, terminal: Terminal) -> Document;
-
-    /// The result as HTML; `None` without such a form.
-    fn page(&self) -> Option<String> {
-        None
-    }
-
-    /// The result as metrics; `None` without any.
-    fn metrics(&self) -> Option<Vec<Metric>> {
-        None
-    }
-
-    /// The result as CSV: by default the first table of the document.
-    fn csv(&self) -> String {
-        delimited::render(&self.document(Terminal::file(false)))
     }
 }
 
@@ -359,6 +321,28 @@ impl Printer {
     }
 }
 
+impl Caller for Printer {
+    fn note(&self, message: &str) {
+        Printer::note(self, message);
+    }
+
+    fn warnings(&self, warnings: &[Warning]) {
+        Printer::warnings(self, warnings);
+    }
+
+    fn is_quiet(&self) -> bool {
+        Printer::is_quiet(self)
+    }
+
+    fn wanted(&self) -> Result<(), Problem> {
+        Printer::wanted(self)
+    }
+
+    fn progress(&self, template: &str, doing: &str, total: u64) -> Box<dyn input::Progress + '_> {
+        Box::new(Printer::progress(self, template, doing, total))
+    }
+}
+
 /// Tests whether the output format is HTML.
 pub(crate) fn is_page(output: &Output) -> bool {
     matches!(format(output), Ok(Format::Html))
@@ -401,44 +385,6 @@ pub(crate) fn unknown_suffix(suffix: &str, formats: &str) -> Problem {
         .hint(format!("set it with --format: {formats}"))
 }
 
-/// JSON with a schema; the schema is generated in tests alone.
-#[cfg(test)]
-pub(crate) trait Described: schemars::JsonSchema {}
-#[cfg(test)]
-impl<T: schemars::JsonSchema> Described for T {}
-/// JSON with a schema; the schema is generated in tests alone.
-#[cfg(not(test))]
-pub(crate) trait Described {}
-#[cfg(not(test))]
-impl<T> Described for T {}
-
-/// Common fields of every result.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Envelope<'a, T> {
-    /// Increases if a field changes or is removed; new fields may appear at any time.
-    schema_version: u32,
-    /// The kind of result.
-    kind: &'a str,
-    /// Version of the program.
-    railwright: &'a str,
-    #[serde(flatten)]
-    fields: T,
-}
-
-/// JSON with its version, two spaces deep.
-pub(crate) fn envelope(kind: &str, fields: &impl Serialize) -> String {
-    let whole =
-        Envelope { schema_version: SCHEMA_VERSION, kind, railwright: env!("CARGO_PKG_VERSION"), fields };
-    // Structures with text keys always serialize.
-    let mut text = serde_json::to_string_pretty(&whole).unwrap_or_default();
-    text.push('\n');
-    match clean::json(&text) {
-        Cow::Owned(clean) => clean,
-        Cow::Borrowed(_) => text,
-    }
-}
-
 fn to_stdout(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -451,22 +397,4 @@ fn to_stdout(text: &str) -> Result<(), Failure> {
 /// Errors of stderr are ignored.
 fn to_stderr(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// A report's first table as CSV.
-pub(crate) fn csv(document: &Document) -> String {
-    delimited::render(document)
-}
-
-/// A header and rows as CSV.
-pub(crate) fn csv_lines(header: &[String], rows: Vec<Vec<String>>) -> String {
-    delimited::lines(header, rows)
-}
-
-/// The name that JSON has for something, with spaces: `optimizer step`.
-pub(crate) fn words(named: impl serde::Serialize) -> String {
-    match serde_json::to_value(named) {
-        Ok(Value::String(name)) => name.replace('_', " "),
-        _ => String::new(),
-    }
 }

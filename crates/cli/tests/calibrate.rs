@@ -259,15 +259,15 @@ fn a_log_of_another_run_is_refused() {
     assert_eq!(outcome.code, 2, "{}", outcome.stdout);
     for part in [
         "belongs to another run",
-        "the global batch is 256 there and 8 in the run",
-        "the sequence length is 2,048 there and 32,768 in the run",
-        "the number of layers is 12 there and 11 in the run",
+        "the global batch is 256 in the measurement and 8 in the run",
+        "the sequence length is 2,048 in the measurement and 32,768 in the run",
+        "the number of layers is 12 in the measurement and 11 in the run",
     ] {
         assert!(outcome.stderr.contains(part), "{part}: {}", outcome.stderr);
     }
     // Eight devices and width 768 are the same in both and not complained of.
     assert!(
-        !outcome.stderr.contains("devices is") && !outcome.stderr.contains("the width is"),
+        !outcome.stderr.contains("devices is") && !outcome.stderr.contains("the hidden size is"),
         "{}",
         outcome.stderr
     );

@@ -53,8 +53,10 @@ fn a_log_of_another_run_is_named() {
     let warnings = answer["warnings"].as_array().expect("a list");
     let found = warnings.iter().find(|warning| warning["id"] == "runs-not-alike").expect("a warning");
     let message = found["message"].as_str().expect("words");
-    for part in ["the width is 4,096 there and 768 in the run", "tensor parallel is 2 there and 1 in the run"]
-    {
+    for part in [
+        "the hidden size is 4,096 in the measurement and 768 in the run",
+        "the tensor-parallel size is 2 in the measurement and 1 in the run",
+    ] {
         assert!(message.contains(part), "{message}");
     }
 }

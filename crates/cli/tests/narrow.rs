@@ -109,7 +109,7 @@ fn parts_have_display_names() {
     let shown = report(&command, "100", &["--quiet"]);
     let json = report(&command, "100", &["--quiet", "--json"]);
     assert!(shown.contains("synchronization") && !shown.contains("synchronisation"), "{shown}");
-    assert!(shown.contains("matrix multiplications") && !shown.contains("matrix product"), "{shown}");
+    assert!(shown.contains("GEMMs") && !shown.contains("matrix product"), "{shown}");
     assert!(json.contains("\"synchronisation\"") && json.contains("\"matrix_products\""));
 }
 

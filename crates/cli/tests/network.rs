@@ -365,7 +365,10 @@ fn a_budget_of_a_design() {
     let rows = within["rows"].as_array().expect("rows");
     assert!(!rows.is_empty() && rows.iter().all(|row| row["dollars"].as_f64() <= Some(1e5)), "{within}");
     let text = run(&with("100K")).stdout.replace("\n  ", " ");
-    assert!(text.contains("4 networks above $100,000 are left out, the cheapest at $230,384"), "{text}");
+    assert!(
+        text.contains("4 networks above $100,000 are excluded; the cheapest of them costs $230,384"),
+        "{text}"
+    );
     let none = run(&with("1000"));
     assert_eq!(none.code, 2);
     assert!(none.stderr.contains("--budget: every network costs more than $1,000"), "{}", none.stderr);
@@ -453,7 +456,7 @@ fn growth_compares_two_ways_to_a_larger_network() {
     let smaller = run(&cost(&["--grow-to", "512"]));
     assert_eq!(smaller.code, 2);
     assert!(
-        smaller.stderr.contains("--grow-to: 512 devices are not more than today's 1,024"),
+        smaller.stderr.contains("--grow-to: 512 devices are not more than the initial 1,024"),
         "{}",
         smaller.stderr
     );

@@ -24,7 +24,7 @@ fn pages_of_recorded_jobs() {
         "step 18: 3.50 s; stalls cost 242 ms; expected 3.01 s",
         "stage 7 computes 8.3% longer than the mean stage",
         "forward of step 16",
-        "nothing",
+        "what-if: ",
     ] {
         assert!(page.contains(line), "{line} is not in\n{page}");
     }

@@ -148,10 +148,10 @@ fn what_cannot_be_placed_is_reported() {
     let small = ["--network", "gpus=256"];
     for (more, expected) in [
         (&["--nodelist", "gpu[001-"][..], "error: --nodelist: `gpu[001-` is not a node list"),
-        (&["--nodelist", "gpu[1-8]"], "the allocation has 64 devices, but the run 256 ranks"),
+        (&["--nodelist", "gpu[1-8]"], "the allocation has 64 devices, but the run has 256 ranks"),
         (&["--nodelist", "gpu[1-32]"], "host `gpu32` is not in the network, whose hosts are 0 to 31"),
-        (&["--nodelist", "gpu[0-30,0]"], "ranks 0 and 248 are on one device, 0"),
-        (&["--fragments", "4,5"], "leaf group 1 has 4 hosts, less than 5"),
+        (&["--nodelist", "gpu[0-30,0]"], "ranks 0 and 248 share device 0"),
+        (&["--fragments", "4,5"], "leaf group 1 has 4 hosts, fewer than 5"),
         (&["--fragments", "4,x"], "`x` is not a number of hosts"),
         (&["--first-node", "1"], "--first-node: a first node has no effect without named hosts"),
         (&["--reordered", "hosts.txt"], "there are no hosts to write to `hosts.txt`"),

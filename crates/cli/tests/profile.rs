@@ -176,7 +176,7 @@ fn traces_of_another_run_are_doubted() {
     let other = doubts("modded-nanogpt-dp8.toml", &pair);
     for part in [
         "runs-not-alike",
-        "the number of devices is 2 there and 8 in the run",
+        "the number of devices is 2 in the measurement and 8 in the run",
         "the traced device is a v100-pcie-32gb",
     ] {
         assert!(other.contains(part), "{part}: {other}");
@@ -243,7 +243,7 @@ fn a_rank_cut_short_costs_itself() {
 fn a_truncated_trace_is_reported_above_the_breakdown() {
     let of = format!("{}/tests/inputs/{TRACES}/param_dlrm_8r", env!("CARGO_MANIFEST_DIR"));
     for (left, words) in
-        [(0.9, "is truncated: its end is missing from this report"), (0.1, "is truncated before them")]
+        [(0.9, "is truncated; the report covers the part before"), (0.1, "is truncated before them")]
     {
         let folder = Folder::new("truncated");
         for entry in std::fs::read_dir(&of).expect("traces") {

@@ -44,7 +44,7 @@ fn every_section_is_there_and_fits_the_terminal() {
         "  MFU  ",
         "  HFU  ",
         "  memory  ",
-        "step breakdown: critical stage: ",
+        "step breakdown: on the critical stage, ",
         "communication: ",
         "pipeline stages: ",
         "memory: one rank",

@@ -195,7 +195,7 @@ fn what_does_not_fit_names_the_nearest_and_a_remedy() {
     ];
     let outcome = run(&line);
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
-    for part in ["nothing fits: of ", "closest to fitting", "what would make it fit", "--gpus "] {
+    for part in ["nothing fits: of ", "closest layouts", "changes that make the run fit", "--gpus "] {
         assert!(outcome.stdout.contains(part), "`{part}` is missing in\n{}", outcome.stdout);
     }
     let answer = json(&[&line[..], &["--json"][..]].concat(), 1);

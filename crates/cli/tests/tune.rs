@@ -93,7 +93,7 @@ fn a_log_is_not_edited_and_its_measurement_refines_the_ranking() {
         assert!((expected["seconds"].as_f64().expect("a time") / time - 1.0).abs() < 1e-9);
         assert!(expected["low"].as_f64() < expected["high"].as_f64());
         assert!(layout["refused"]["reason"].as_str().is_some_and(|reason| {
-            reason.contains("a log does not start a run: change the script of the run")
+            reason.contains("a log cannot be edited: change the script of the run")
         }));
     }
     let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--diff", "--quiet"]);
@@ -114,8 +114,16 @@ fn a_log_is_not_credited_to_another_layout() {
     let pair = format!("{variant}={log}");
     let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", &pair, "--quiet"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("another layout than the file it is mapped to"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("the micro-batch is 1 there and 2 in the run"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("another layout than the file to which it is mapped"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("the micro-batch is 1 in the measurement and 2 in the run"),
+        "{}",
+        refused.stderr
+    );
     let missing = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", "absent.log", "--quiet"]);
     assert!(missing.stderr.contains("file not found"), "{}", missing.stderr);
     assert!(!missing.stderr.contains("pass its variant"), "{}", missing.stderr);

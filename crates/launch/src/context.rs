@@ -43,7 +43,7 @@ impl Context<'_> {
     pub(crate) fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         match self.files {
             Some(files) => files.open(path, from),
-            None => Err("other files are not read here".to_owned()),
+            None => Err("other files cannot be read in this context".to_owned()),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Files for Written<'_> {
         match (own, self.others) {
             (Some((name, text)), _) => Ok((name.clone(), text.clone())),
             (None, Some(files)) => files.open(path, from),
-            (None, None) => Err("other files are not read here".to_owned()),
+            (None, None) => Err("other files cannot be read in this context".to_owned()),
         }
     }
 }

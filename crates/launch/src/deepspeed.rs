@@ -160,7 +160,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
     if fields.document.get(&source).is_some() {
         fields.set("plan.sharding", &sharding, &source);
     } else {
-        fields.default("plan.sharding", &sharding, "DeepSpeed shards nothing by default");
+        fields.default("plan.sharding", &sharding, "DeepSpeed does not shard by default");
     }
     let path = at("zero_optimization.overlap_comm");
     match fields.flag(&path) {
@@ -367,7 +367,7 @@ fn recompute(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
         Some(0) => fields.set("plan.recompute", &Recompute::None, &path),
         Some(1) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),
         Some(_) => {
-            let message = "several layers between two checkpoints are estimated as one each";
+            let message = "each layer is assumed to have its own checkpoint";
             fields.remark(RemarkKind::NotModelled, &path, message);
             fields.set("plan.recompute", &Recompute::Full { layers: None }, &path);
         }

@@ -39,10 +39,8 @@ const MOST_TRIED: usize = 1500;
 /// Settings of a plan that an edit of this file may change; `None` without such a limit. A file whose framework has no writer keeps the
 /// settings that none of its lines has.
 pub fn settable(format: Format, text: &str) -> Option<BTreeSet<String>> {
-    let has_flags = matches!(
-        format,
-        Format::MegatronScript | Format::MegatronCommand | Format::MegatronLog | Format::MegatronArgsYaml
-    );
+    let has_flags = matches!(format, Format::MegatronScript | Format::MegatronCommand | Format::MegatronLog)
+        || (format == Format::MegatronArgsYaml && model_args::ModelArgs::of(text).is_some());
     let has_writer =
         document::Document::of(format, text).is_some_and(|language| language.settings(text).is_some());
     if has_flags || has_writer {
@@ -67,19 +65,22 @@ pub fn edit(
             let language = megatron::Megatron { format: Format::MegatronScript };
             let now = megatron::Megatron::of_run(from);
             let targets = language.targets(from, to, &now, false);
-            let reason = "a log does not start a run: change the script of the run".to_owned();
+            let reason = "a log cannot be edited: change the script of the run".to_owned();
             return Err(Refused { reason, by_hand: changes(&language, &targets, &now) });
         }
         Format::MegatronArgsYaml => match model_args::ModelArgs::of(text) {
             Some(language) => Box::new(language),
-            None => return Err(refused("its flags are not under `MODEL_ARGS`")),
+            None => match in_place::InPlace::of(text) {
+                Some(language) => Box::new(language),
+                None => return Err(refused("its flags are not under `MODEL_ARGS`")),
+            },
         },
         _ => {
             match document::Document::of(format, text).filter(|language| language.settings(text).is_some()) {
                 Some(language) => Box::new(language),
                 None => match in_place::InPlace::of(text) {
                     Some(language) => Box::new(language),
-                    None => return Err(refused("its settings cannot be read individually")),
+                    None => return Err(refused("its settings cannot be changed automatically")),
                 },
             }
         }
@@ -92,7 +93,7 @@ pub fn edit(
         return Err(Refused { reason, by_hand: changes(language, &targets, &now) });
     }
     let Some(now) = language.settings(text) else {
-        return Err(refused("its settings cannot be read individually"));
+        return Err(refused("its settings cannot be changed automatically"));
     };
     if let Some(reason) = language.refusal(to) {
         return Err(refused(&reason));

@@ -318,7 +318,8 @@ impl<'a> Fields<'a> {
                         && !BESIDE.contains(&last_of(&entry.path))
                         && !self.is_in_a_section_that_is_off(&entry.path) =>
                 {
-                    let message = "known, but not read with the other settings: check its effect";
+                    let message =
+                        "known, but not read in combination with the other settings: check its effect";
                     self.draft.remark(RemarkKind::Unknown, &source, line, message);
                 }
                 None if unknown < MOST_REPORTED => {

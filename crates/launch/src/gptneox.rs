@@ -3,13 +3,16 @@
 //! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file. The vocabulary is that of a
 //! tokenizer with a known name, or open.
 
+pub(crate) mod dump;
+mod experts;
+
 #[cfg(test)]
 mod tests;
 
-use crate::document::{self, Entry};
+use crate::document::{self, Document, Entry};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed, tokenizers};
+use crate::{Evidence, Format, Launch, Measured, Reader, RemarkKind, Strength, deepspeed, tokenizers};
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::model::{Activation, NormKind, Position, Style};
 use railwright_spec::plan::{PrecisionPreset, Recompute};
@@ -45,7 +48,7 @@ const KNOWN: &[Known] = &[
         Lost(&["false"], "moments are estimated in 32 bits instead of 8, an upper bound of memory"),
     ),
     ("checkpoint_activations", Read),
-    ("checkpoint_num_layers", Lost(&["1"], "layers are estimated as kept one by one")),
+    ("checkpoint_num_layers", Lost(&["1"], "layers are assumed to be kept one by one")),
     ("hidden_dropout", Read),
     ("attention_dropout", Read),
     ("precision", Read),
@@ -62,9 +65,28 @@ const KNOWN: &[Known] = &[
             "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound",
         ),
     ),
-    ("moe_num_experts", Lost(&["1"], "experts are not supported: estimated as dense")),
-    ("num_experts", Lost(&["1"], "experts are not supported: estimated as dense")),
-    ("moe.*", Lost(&[], "experts are not supported: estimated as dense")),
+    ("moe_num_experts", Read),
+    ("num_experts", Read),
+    ("moe_top_k", Read),
+    ("topk", Read),
+    ("moe_expert_interval", Read),
+    ("expert_interval", Read),
+    ("moe_expert_parallel_size", Read),
+    ("expert_parallel_size", Read),
+    ("enable_expert_tensor_parallelism", Read),
+    ("moe_token_dropping", Read),
+    ("moe_train_capacity_factor", Read),
+    ("moe_use_residual", Read),
+    ("moe_type", Ignored),
+    ("moe_eval_capacity_factor", Ignored),
+    ("moe_min_capacity", Ignored),
+    ("moe_router_type", Ignored),
+    ("moe_loss_coeff", Ignored),
+    ("moe_aux_loss_coeff", Ignored),
+    ("moe_z_loss_coeff", Ignored),
+    ("moe_jitter_eps", Ignored),
+    ("moe_lbl_in_fp32", Ignored),
+    ("moe.*", Lost(&[], "an unknown setting of experts: estimated without it")),
     ("zero_optimization.*", Ignored),
     ("fp16.*", Ignored),
     ("bf16.*", Ignored),
@@ -175,55 +197,72 @@ impl Reader for NeoxReader {
         for entry in &mut document.entries {
             entry.path = entry.path.replace('-', "_");
         }
-        let mut fields = Fields::new(Format::GptNeox, file, text, document);
-        // `[[["flash"], "all"]]`: full attention in all layers, by kernels of one kind or another.
-        let is_full = |entry: &Entry| {
-            let shown = entry.data.shown();
-            let mut words = shown.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
-            words.all(|word| matches!(word, "flash" | "global" | "all"))
-        };
-        fields.document.entries.retain(|entry| !(entry.path == "attention_config" && is_full(entry)));
-        fields.copy(KNOWN);
-        degrees(&mut fields);
-        model(&mut fields);
-        let why = "GPT-NeoX pads the vocabulary to a multiple of 128 by default";
-        fields.default("plan.vocabulary_multiple", &128_u64, why);
-        software(&mut fields);
-        deepspeed::read(&mut fields, "");
-        let path = "fp16.type";
-        if fields.word(path).is_some_and(|word| matches!(word.as_str(), "bfloat16" | "bf16"))
-            && fields.flag("fp16.enabled") == Some(true)
-        {
-            fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path);
-            let message = "the type overrides the section's name: computes in bf16";
-            fields.remark(RemarkKind::Assumed, path, message);
-        }
-        // `set_batch_parameters` in `megatron/neox_arguments/arguments.py`: an unset value is one step.
-        let plan = &fields.draft.spec().plan;
-        if plan.micro_batch.is_some() && plan.global_batch.is_none() {
-            fields.default("plan.micro_batches", &1_u64, "GPT-NeoX has 1 accumulation step by default");
-        }
-        let path = "checkpoint_activations";
-        match fields.flag(path) {
-            Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
-            Some(false) => fields.set("plan.recompute", &Recompute::None, path),
-            None => {
-                fields.default("plan.recompute", &Recompute::None, "GPT-NeoX does not recompute by default");
-            }
-        }
-        let drops =
-            ["hidden_dropout", "attention_dropout"].map(|path| fields.number(path).unwrap_or(0.0) > 0.0);
-        fields.set("plan.dropout", &drops.contains(&true), "hidden_dropout");
-        vocabulary(&mut fields);
-        missing(&mut fields, "GPT-NeoX");
-        fields.document.entries.retain(|entry| {
-            entry.taken
-                || KNOWN.iter().any(|(name, _)| *name == entry.path)
-                || !HARMLESS.iter().any(|part| entry.path.contains(part))
-        });
-        fields.rest(KNOWN);
-        fields.finish()
+        read_document(document, text, file, None)
     }
+}
+
+/// Reads the settings of a configuration, or of the dump in a log with what the log measured.
+pub(crate) fn read_document(
+    document: Document,
+    text: &str,
+    file: &str,
+    measured: Option<Measured>,
+) -> Result<Launch, Vec<Problem>> {
+    let mut fields = Fields::new(Format::GptNeox, file, text, document);
+    fields.document.rename(&[("gas", "gradient_accumulation_steps")]);
+    // `[[["flash"], "all"]]`: full attention in all layers, by kernels of one kind or another.
+    let is_full = |entry: &Entry| {
+        let shown = entry.data.shown();
+        let mut words = shown.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+        words.all(|word| matches!(word, "flash" | "global" | "all"))
+    };
+    fields.document.entries.retain(|entry| !(entry.path == "attention_config" && is_full(entry)));
+    fields.copy(KNOWN);
+    degrees(&mut fields);
+    model(&mut fields);
+    experts::read(&mut fields);
+    let why = "GPT-NeoX pads the vocabulary to a multiple of 128 by default";
+    fields.default("plan.vocabulary_multiple", &128_u64, why);
+    software(&mut fields);
+    deepspeed::read(&mut fields, "");
+    let path = "fp16.type";
+    if fields.word(path).is_some_and(|word| matches!(word.as_str(), "bfloat16" | "bf16"))
+        && fields.flag("fp16.enabled") == Some(true)
+    {
+        fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path);
+        let message = "the type overrides the section's name: computes in bf16";
+        fields.remark(RemarkKind::Assumed, path, message);
+    }
+    // `set_batch_parameters` in `megatron/neox_arguments/arguments.py`: an unset value is one step.
+    let plan = &fields.draft.spec().plan;
+    if plan.micro_batch.is_some() && plan.global_batch.is_none() {
+        fields.default("plan.micro_batches", &1_u64, "GPT-NeoX has 1 accumulation step by default");
+    }
+    let path = "checkpoint_activations";
+    match fields.flag(path) {
+        Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+        Some(false) => fields.set("plan.recompute", &Recompute::None, path),
+        None => {
+            fields.default("plan.recompute", &Recompute::None, "GPT-NeoX does not recompute by default");
+        }
+    }
+    let drops = ["hidden_dropout", "attention_dropout"].map(|path| fields.number(path).unwrap_or(0.0) > 0.0);
+    fields.set("plan.dropout", &drops.contains(&true), "hidden_dropout");
+    vocabulary(&mut fields);
+    missing(&mut fields, "GPT-NeoX");
+    fields.document.entries.retain(|entry| {
+        entry.taken
+            || KNOWN.iter().any(|(name, _)| *name == entry.path)
+            || !HARMLESS.iter().any(|part| entry.path.contains(part))
+    });
+    fields.rest(KNOWN);
+    if let Some(mut measured) = measured {
+        let plan = &fields.draft.spec().plan;
+        let tokens = plan.global_batch.zip(plan.sequence_length);
+        measured.tokens_per_step = tokens.map(|(batch, length)| batch as f64 * length as f64);
+        fields.draft.measured(measured);
+    }
+    fields.finish()
 }
 
 /// Megatron's model code under DeepSpeed, with tensor and pipeline parallelism; FlashAttention is a choice for each layer.
@@ -245,7 +284,7 @@ fn degrees(fields: &mut Fields<'_>) {
     {
         match fields.count(path) {
             Some(n) => fields.set(key, &n.max(1), path),
-            None => fields.default(key, &1_u64, "GPT-NeoX shards nothing by default"),
+            None => fields.default(key, &1_u64, "GPT-NeoX does not shard by default"),
         }
     }
     let path = "sequence_parallel";

@@ -345,7 +345,7 @@ fn choices(fields: &mut Fields<'_>) {
             Some("ulysses") => fields.set("plan.context_kind", &ContextKind::Ulysses, path),
             Some("all_gather") => fields.set("plan.context_kind", &ContextKind::AllGather, path),
             Some(_) => {
-                fields.remark(RemarkKind::NotModelled, path, "keys and values are estimated as gathered");
+                fields.remark(RemarkKind::NotModelled, path, "keys and values are assumed to be gathered");
                 fields.set("plan.context_kind", &ContextKind::AllGather, path);
             }
             None => {

@@ -286,7 +286,7 @@ fn recompute(fields: &mut Fields<'_>) {
     } else if whole == Some(false) {
         fields.set("plan.recompute", &Recompute::None, path);
     } else {
-        fields.default("plan.recompute", &Recompute::None, "nanotron recomputes nothing by default");
+        fields.default("plan.recompute", &Recompute::None, "nanotron does not recompute by default");
     }
 }
 

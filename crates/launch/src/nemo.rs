@@ -317,7 +317,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
             RemarkKind::Unresolved,
             &source,
             line,
-            format!("`{field}` is an object here; ignored"),
+            format!("`{field}` is an object in this file; ignored"),
         );
     }
     match names::of(format, &entry.path) {

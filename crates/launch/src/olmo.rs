@@ -142,7 +142,7 @@ fn batch(fields: &mut Fields<'_>) {
                 fields.set(key, &(tokens / length), path);
             }
             _ => {
-                let why = "counts tokens that are no multiple of a known sequence length";
+                let why = "counts tokens, but is not a multiple of a known sequence length";
                 let (source, line) = fields.source(path);
                 fields.draft.leave_open(key, &source, line, why);
                 fields.remark(RemarkKind::Unresolved, path, format!("{why}, so it stays unset"));

@@ -1,4 +1,4 @@
-//! Libraries with trainers of their own: Levanter, lingua, InternEvo, EasyLM, Colossal-AI.
+//! Libraries with trainers of their own: Levanter, lingua, InternEvo, EasyLM, Colossal-AI, and OLMo's first trainer.
 //!
 //! Responsible for: their keys and defaults, and models whose layers a plan can express. Models with layers of other kinds are open, never read
 //! as transformers. Each library has a module.
@@ -9,6 +9,7 @@ mod easylm;
 mod internevo;
 mod levanter;
 mod lingua;
+mod olmo_yaml;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ const LIBRARIES: &[Library] = &[
     ("lingua", lingua::is_one, lingua::WHY, lingua::read),
     ("InternEvo", internevo::is_one, internevo::WHY, internevo::read),
     ("EasyLM", easylm::is_one, easylm::WHY, easylm::read),
+    ("OLMo", olmo_yaml::is_one, olmo_yaml::WHY, olmo_yaml::read),
     ("Colossal-AI", colossal::is_one, colossal::WHY, colossal::read),
 ];
 

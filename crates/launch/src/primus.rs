@@ -342,7 +342,7 @@ fn leave_model_open(kind: &Entry, draft: &mut Draft) {
         .collect();
     draft.take_back(&dimensions);
     let (source, line) = (format!("{} = {}", kind.name, kind.data.shown()), kind.spot.line());
-    let why = "a kind of model of its own, whose layers Megatron-LM's keys do not describe: pass the model or its config.json";
+    let why = "a custom kind of model, whose layers the keys of Megatron-LM do not describe: pass the model or its config.json";
     draft.remark(RemarkKind::Unresolved, &source, line, why);
     draft.leave_open("model.name", &source, line, why);
 }

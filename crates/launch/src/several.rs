@@ -60,17 +60,17 @@ pub(crate) fn note(launch: &mut Launch, script: &Script) {
         .collect();
     let message = if others.iter().all(|line| line == last) && !excluded.is_empty() {
         format!(
-            "line {last} has {} commands that start a training, and a condition selects one of them: the last is read",
+            "line {last} has {} commands that start training, of which a condition selects one; the last is read",
             commands.len()
         )
     } else if others.iter().all(|line| line == last) {
         format!(
-            "the command of line {last} starts {} times with other words; the last is read",
+            "the command in line {last} runs {} times with different arguments; the last is read",
             commands.len()
         )
     } else {
         format!(
-            "{} commands start a training, at the lines {} and {last}: that of line {} is read; {}",
+            "{} commands start training, in lines {} and {last}; the command in line {} is read; {}",
             commands.len(),
             others.join(", "),
             line(read),
@@ -97,7 +97,7 @@ fn rest(excluded: &[String], all: usize) -> String {
     let lines = if excluded.len() == 1 { "line" } else { "lines" };
     let others = if excluded.len() + 1 < all { "; each of the others is a separate run" } else { "" };
     format!(
-        "a condition selects it or that of {lines} {}, and a run starts only one of them{others}",
+        "a condition selects this command or that in {lines} {}, so a run starts only one of them{others}",
         excluded.join(", ")
     )
 }

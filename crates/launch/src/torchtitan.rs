@@ -105,6 +105,10 @@ impl Reader for TorchtitanReader {
                 with its precision and compilation";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
+        if class.is_some_and(|entry| entry.data.plain().contains("RLTrainer")) {
+            let message = "a step is one update of the trainer: generation and rewards are excluded, and their devices are separate";
+            fields.draft.remark(RemarkKind::Assumed, "RLTrainer", None, message);
+        }
         fill(&mut fields, is_whole, recipe.is_some());
         // A default would stand for a value that another file or the environment sets.
         for (path, source, line) in unset {

@@ -128,7 +128,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     let path = "optimizer_in_bwd";
     if fields.flag(path) == Some(true) && !is_lora {
         let message =
-            "gradients are estimated as kept until the end of the backward pass, an upper bound of memory";
+            "gradients are assumed to be kept until the end of the backward pass, an upper bound of memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
@@ -154,7 +154,7 @@ fn activations(fields: &mut Fields<'_>) {
         }
         (None, Some(false)) => fields.set("plan.recompute", &Recompute::None, path),
         (None, None) if fields.document.get(path).is_none() => {
-            fields.default("plan.recompute", &Recompute::None, "torchtune checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "torchtune does not checkpoint by default");
         }
         (None, None) => {}
     }

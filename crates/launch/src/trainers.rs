@@ -22,6 +22,7 @@ mod openrlhf;
 mod parallel;
 mod purpose;
 mod related;
+mod swift_log;
 mod veomni;
 mod write;
 mod xtuner;
@@ -139,6 +140,9 @@ impl Reader for TrainersReader {
         if factory_v1::is_one(text) {
             return Some(Evidence::new(Strength::Certain, format!("LLaMA-Factory v1: {}", factory_v1::WHY)));
         }
+        if swift_log::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, "ms-swift: a log with its arguments"));
+        }
         if in_code::find(text).is_none() && documented::is_one(text) {
             let why = "Python with the command of its training in its documentation";
             return Some(Evidence::new(Strength::Certain, why));
@@ -191,7 +195,9 @@ pub(crate) fn read_started(
             None => Err(vec![Problem::new("the command starts no known trainer").in_file(file)]),
         };
     }
-    let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
+    let (dialect, read) = if swift_log::is_one(text) {
+        (Dialect::Swift, swift_log::parse(text, file))
+    } else if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))
     } else if let Some((dialect, _)) = configuration(text) {
         let keys = |document| command::Keys { document: foundry::unwrapped(document), ..Default::default() };
@@ -256,14 +262,15 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::LlamaFactory && fields.flag("do_train") != Some(true) {
         let other = ["do_predict", "do_eval"].into_iter().find(|path| fields.flag(path) == Some(true));
         if let Some(path) = other {
-            let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
+            let problem = Problem::new("this run only evaluates: `do_train` is not set");
             return fields.problem(problem.hint("pass the configuration of the training"), path);
         }
         // Without data there is no training: a configuration of `llamafactory-cli chat`, `api` or `export`.
         let data =
             ["stage", "dataset", "cutoff_len", "per_device_train_batch_size", "learning_rate", "output_dir"];
         if !data.iter().any(|path| fields.document.has(path)) {
-            let problem = Problem::new("this file trains nothing: neither `do_train` nor a data set is set");
+            let problem =
+                Problem::new("this file does not start training: neither `do_train` nor a data set is set");
             let hint = "pass the configuration of the training";
             return fields.problem(problem.hint(hint), "model_name_or_path");
         }
@@ -271,7 +278,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     if let Some(id) = dialect.front_end(fields.document.has("use_distributed_optimizer")) {
         fields.draft.front_end(id);
     }
-    devices(fields);
+    launcher::devices(fields);
     fields.copy(keys::KNOWN);
     model(fields, dialect);
     batch(fields, dialect);
@@ -320,48 +327,6 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         samples::unknown(&mut fields.draft);
     }
     unpadded(fields);
-}
-
-fn devices(fields: &mut Fields<'_>) {
-    // accelerate counts the processes of all machines.
-    let path = "num_processes";
-    let of_wrapper = fields.count("gpus").zip(fields.count("NNODES").filter(|&nodes| nodes > 1));
-    if let Some(all) = fields.count(path).filter(|&n| n > 0) {
-        // A program that starts accelerate on several nodes may multiply its processes (open-instruct's `mason.py`).
-        if of_wrapper.is_some_and(|(gpus, nodes)| gpus.saturating_mul(nodes) != all) {
-            let message = "differs from nodes x GPUs of the program that starts accelerate: pass --gpus";
-            fields.remark(RemarkKind::Unresolved, path, message);
-            let (source, line) = fields.source(path);
-            let why = "two numbers of processes";
-            return fields.draft.leave_open("cluster.devices", &source, line, why);
-        }
-        fields.set("cluster.devices", &all, path);
-        return;
-    }
-    let per_node = fields.count("NPROC_PER_NODE").filter(|&n| n > 0);
-    if fields.is_auto("NNODES") {
-        if let Some(per_node) = per_node {
-            fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
-        }
-        let why = "the number of nodes has no value in this file";
-        return fields.draft.leave_open("cluster.devices", "", None, why);
-    }
-    let nodes = fields.count("NNODES").filter(|&n| n > 0).unwrap_or(1);
-    if let Some(per_node) = per_node {
-        fields.set("cluster.devices", &per_node.saturating_mul(nodes), "NPROC_PER_NODE");
-        if nodes > 1 {
-            fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
-        }
-        return;
-    }
-    // Without launched processes one process trains, which spreads the model over several visible devices.
-    let path = "CUDA_VISIBLE_DEVICES";
-    let visible = fields.take(path).map(|entry| entry.data.plain());
-    if nodes == 1
-        && visible.is_some_and(|visible| !visible.is_empty() && visible.chars().all(|c| c.is_ascii_digit()))
-    {
-        fields.set("cluster.devices", &1_u64, path);
-    }
 }
 
 fn model(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -493,17 +458,17 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.default("plan.recompute", &full, "TRL checkpoints every layer by default");
         }
         (Dialect::Transformers, _) if is_trainer(fields) => {
-            let why = "Transformers' Trainer checkpoints nothing by default";
+            let why = "Transformers' Trainer does not checkpoint by default";
             fields.default("plan.recompute", &Recompute::None, why);
         }
         (Dialect::OpenRlhf, _) => {
-            fields.default("plan.recompute", &Recompute::None, "OpenRLHF checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "OpenRLHF does not checkpoint by default");
         }
         (Dialect::Swift, _) => {
             fields.default("plan.recompute", &full, "ms-swift checkpoints every layer by default");
         }
         (Dialect::Axolotl, _) if !fields.document.has("fsdp_config.fsdp_activation_checkpointing") => {
-            fields.default("plan.recompute", &Recompute::None, "Axolotl checkpoints nothing by default");
+            fields.default("plan.recompute", &Recompute::None, "Axolotl does not checkpoint by default");
         }
         _ => {}
     }

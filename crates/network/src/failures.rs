@@ -60,7 +60,7 @@ fn in_places(design: &Design) -> Vec<Class> {
                 kept_alone: 0.5,
                 kept_neighbour: 0.5,
                 kept_spread: 0.5,
-                remark: "a ring that becomes a line has half the bandwidth; other dimensions are intact",
+                remark: "the ring becomes a line with half the bandwidth; other dimensions are intact",
                 ..Class::default()
             });
         }
@@ -194,7 +194,7 @@ fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: 
     if beside < 2 {
         // A detour over a third router or group takes two links instead of one, on links with other traffic.
         (class.kept_alone, class.kept_neighbour, class.kept_spread) = (0.5, 0.5, 0.5);
-        class.remark = "the only direct link of its pair: detours take two links each";
+        class.remark = "the only direct link of its pair, so detours use two links each";
     }
     list.push(class);
 }
@@ -273,7 +273,7 @@ fn leaf(design: &Design, count: u64, below: &Below) -> Class {
     }
     let none =
         Class { stranded: 0, touched: 0, kept_alone: 1.0, kept_neighbour: 1.0, kept_spread: 1.0, ..class };
-    Class { remark: "no devices are connected to them", ..none }
+    Class { remark: "no devices are connected to it", ..none }
 }
 
 /// A folded Clos: what is left above leaves follows from the policy of routes ([`above`]).
@@ -308,7 +308,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         let alike = if clos.is_regular() { 1 } else { of_each };
         let kept = (part.number..part.number + alike).map(kept).fold(1.0, f64::min);
         let remark =
-            if alike > 1 { "the worst of parts with unequal numbers of links: approximate" } else { "" };
+            if alike > 1 { "approximate: the worst of parts with unequal numbers of links" } else { "" };
         let class = shared(design, part.class, count * design.planes, below.devices, 1.0 - kept, apart);
         list.push(Class { remark, ..class });
     };
@@ -360,7 +360,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         }
     }
     for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
-        class.remark = "the only spine: leaves reach no other leaf in this plane";
+        class.remark = "the only spine, so leaves cannot reach each other in this plane";
     }
     // Parts without connections have no effect.
     for class in

@@ -20,6 +20,7 @@ mod script;
 #[cfg(test)]
 mod tests;
 mod uniform;
+mod waits;
 mod wired;
 mod wiring;
 
@@ -33,4 +34,5 @@ pub use load::{LayerLoad, between, layers, loads};
 pub use over_time::{INTERVALS, LinkOverTime, OverTime, over_time};
 pub use part::{Part, layer_name};
 pub use script::{Played, Rests, Script, Work};
+pub use waits::{Doing, StageWaits, Wait, waits};
 pub use wiring::{Wiring, ranges, too_few_devices};

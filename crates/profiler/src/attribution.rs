@@ -37,6 +37,7 @@ mod replays;
 mod replicas;
 mod report;
 mod rest;
+mod shifted;
 mod slow_steps;
 mod stages;
 mod steps;
@@ -54,7 +55,7 @@ pub use links::SlowGroup;
 pub(crate) use replays::Parts as OwnParts;
 pub use replays::Replays;
 pub use report::{Culprit, Moment, StragglerReport};
-pub use verdict::{Kind, MOST_OFF, Named, Verdict};
+pub use verdict::{Kind, Lacking, MOST_OFF, Named, Verdict};
 
 #[cfg(test)]
 mod tests;

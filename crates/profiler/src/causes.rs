@@ -126,6 +126,16 @@ impl Cause {
 
 /// Time of a rank's host in calls that a steady state does not repeat: allocation of memory, compilation and loading of modules.
 pub(crate) fn one_off(trace: &RankTrace) -> Intervals {
+    within(trace, &[Cause::Allocation, Cause::Compilation])
+}
+
+/// Time of a rank's host in work that the program plans for some steps: checkpoints and evaluations.
+pub(crate) fn planned(trace: &RankTrace) -> Intervals {
+    within(trace, &[Cause::Checkpoint, Cause::Evaluation])
+}
+
+/// Time of a rank's host in frames with one of these causes.
+fn within(trace: &RankTrace, causes: &[Cause]) -> Intervals {
     let table = CauseTable::shared();
     let host = &trace.host;
     let mut known: Vec<Option<Vec<u8>>> = vec![None; trace.names.len()];
@@ -135,9 +145,7 @@ pub(crate) fn one_off(trace: &RankTrace) -> Intervals {
         let (start, end) = (*host.starts().get(at)?, *host.ends().get(at)?);
         let fits = |place: &u8| {
             let row = table.row(*place);
-            row.is_some_and(|(cause, least)| {
-                matches!(cause, Cause::Allocation | Cause::Compilation) && end - start >= least
-            })
+            row.is_some_and(|(cause, least)| causes.contains(&cause) && end - start >= least)
         };
         places.iter().any(fits).then_some((start, end))
     });

@@ -4,14 +4,13 @@
 //! compute; slack and the bandwidth needed for full overlap; bounds where ranks were not traced. Excludes causes: see
 //! [`crate::attribution`].
 
-pub(crate) mod bandwidth;
 mod clipped;
 mod least;
 mod report;
 mod rows;
 mod solo;
 
-pub use bandwidth::{Link, LinkKind, bus_factor, ceiling};
+pub use crate::bandwidth::{Link, LinkKind, bus_factor, ceiling};
 pub use least::Least;
 pub use report::{
     CommunicationReport, GroupCommunication, InSteps, RankCommunication, communication_report,

@@ -26,6 +26,7 @@ mod pauses;
 mod pipeline;
 mod purpose;
 mod recompute;
+mod remedies;
 mod roofline;
 mod shapes;
 mod slow_chip;
@@ -240,12 +241,18 @@ fn supported(mut finding: Finding) -> Option<Finding> {
     Some(finding)
 }
 
+/// Advice that only training can follow.
+const MICRO: &str = "larger micro-batches";
+
 /// Findings of one rule, with advice that fits the traced program (training or inference).
 fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
     let mut found = match (context.windows.is_inference(), rule.inference()) {
         (true, Inference::Silent) => return Vec::new(),
         _ => rule.find(context),
     };
+    if found.iter().any(|one| one.advice.contains(MICRO)) && remedies::is_forward(context) {
+        found.iter_mut().for_each(|one| one.advice = one.advice.replace(MICRO, "larger batches"));
+    }
     if let (true, Inference::Advice(advice)) = (context.windows.is_inference(), rule.inference()) {
         for finding in &mut found {
             advice.clone_into(&mut finding.advice);

@@ -21,6 +21,7 @@
 //! ```
 
 pub mod attribution;
+mod bandwidth;
 mod captures;
 pub mod causes;
 pub mod certainty;

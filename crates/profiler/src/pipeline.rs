@@ -218,6 +218,35 @@ impl PipelinePage {
         let most = crate::attribution::MOST_OFF * self.median_step as f64;
         self.bounds_only.is_none() && self.replay_error as f64 > most
     }
+
+    /// The command to run next: that for the part of a step that costs most and that a layout or a machine decides. Parts below 1% of a
+    /// step decide nothing.
+    pub fn next_step(&self) -> &'static str {
+        const BALANCE: &str = "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies";
+        let parts = &self.typical;
+        let remedies = [
+            (parts.imbalance, BALANCE),
+            (
+                parts.host,
+                "time on the hosts between passes costs most, and other stages do not remove it: for traces of kernels, `railwright profile` lists its causes",
+            ),
+            (
+                parts.jitter,
+                "passes that differ from their medians cost most: `railwright stragglers` names the ranks, on traces of kernels",
+            ),
+            (
+                parts.messages,
+                "messages between stages cost most: `railwright comm` compares them with the network, on traces of kernels",
+            ),
+        ];
+        let costliest = remedies.into_iter().max_by_key(|(cost, _)| *cost);
+        let chosen =
+            costliest.filter(|(cost, _)| *cost > parts.total / 100).map_or(BALANCE, |(_, text)| text);
+        if self.is_inconclusive() && chosen == BALANCE {
+            return "for traces of kernels, `railwright profile` lists causes without a replay of the pipeline";
+        }
+        chosen
+    }
 }
 
 /// Creates the report.

@@ -13,7 +13,11 @@ pub fn render(document: &Document) -> String {
     if let Some(table) = tables.first() {
         return lines(
             &table.columns.iter().map(Column::for_machines).collect::<Vec<_>>(),
-            table.rows.iter().map(|row| row.iter().map(|cell| cell.for_machines().to_owned()).collect()),
+            table
+                .rows
+                .iter()
+                .map(|row| row.iter().map(|cell| cell.for_machines().to_owned()).collect())
+                .collect(),
         );
     }
     let pairs = document.blocks.iter().flat_map(|block| match block {
@@ -25,11 +29,11 @@ pub fn render(document: &Document) -> String {
             .collect::<Vec<_>>(),
         _ => Vec::new(),
     });
-    lines(&["name".to_owned(), "value".to_owned()], pairs)
+    lines(&["name".to_owned(), "value".to_owned()], pairs.collect())
 }
 
 /// A header and rows as CSV.
-pub fn lines(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub fn lines(header: &[String], rows: Vec<Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory is infallible, and every row has the length of the header.
     let _ = writer.write_record(header.iter().map(|name| clean::cell(name).into_owned()));

@@ -1,7 +1,7 @@
 //! Reports independent of their format: a document of headings, tables and bars, and its renderings.
 //!
 //! Responsible for: the elements of a [`document::Document`]; its renderings as terminal text, HTML, Markdown and CSV; metrics for
-//! Prometheus; and outside text made safe for each of these formats; tables of answers ([`network`]). Excludes computation, files and streams.
+//! Prometheus; outside text made safe for each of these formats; and the trait of results ([`Answer`]). Excludes computation, files and streams.
 //!
 //! ```
 //! use railwright_report::Terminal;
@@ -17,16 +17,19 @@
 //! assert_eq!(railwright_report::delimited::render(&report), "link,busy\nleaf to spine,0.25\n");
 //! ```
 
+mod answer;
 pub mod chart;
 pub mod clean;
 pub mod delimited;
 pub mod document;
 pub mod html;
 pub mod markdown;
-pub mod network;
 pub mod prometheus;
 mod terminal;
 pub mod text;
 mod widths;
 
+pub use answer::{Answer, Envelope, SCHEMA_VERSION, envelope, words};
+pub use delimited::{lines as csv_lines, render as csv};
+pub use prometheus::Metric;
 pub use terminal::Terminal;

@@ -123,7 +123,7 @@ fn longest_word(table: &Table, column: usize) -> usize {
 }
 
 /// Wraps a text to lines of at most `room` characters, between units. A unit longer than a line is broken between its words, then after
-/// commas.
+/// commas, hyphens and other joints.
 pub(crate) fn broken(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -147,6 +147,9 @@ pub(crate) fn broken(text: &str, room: usize) -> String {
     lines.join("\n")
 }
 
+/// Characters after which a word that is longer than a line may be broken, as in keys, flags and paths.
+const JOINTS: [char; 6] = [',', '-', '_', '.', '/', ':'];
+
 /// Pieces of a line, each with a flag for a preceding blank.
 fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
     let mut pieces = Vec::new();
@@ -159,7 +162,7 @@ fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
             if width(word) <= room {
                 pieces.push((true, word));
             } else {
-                pieces.extend(word.split_inclusive(',').enumerate().map(|(at, item)| (at == 0, item)));
+                pieces.extend(word.split_inclusive(JOINTS).enumerate().map(|(at, item)| (at == 0, item)));
             }
         }
     }
@@ -179,6 +182,7 @@ mod tests {
         assert_eq!(broken("--tp 8 --pp 4 --micro-batch 1", 16), "--tp 8 --pp 4\n--micro-batch 1");
         assert_eq!(broken("  layers 1,22,333,4", 8), "  layers\n1,22,\n333,4");
         assert_eq!(broken("short", 3), "short");
+        assert_eq!(broken("--tensor-model-parallel-size 8", 16), "--tensor-model-\nparallel-size 8");
     }
 
     /// Words of various lengths, in rows of three columns, on terminals of every width.

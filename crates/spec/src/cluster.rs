@@ -6,11 +6,13 @@
 mod accelerators;
 mod check;
 mod links;
+mod pools;
 mod preset;
 mod spec;
 mod table;
 mod written;
 pub use accelerators::{accelerator_by_name, accelerator_ids, accelerators};
+pub use pools::{Pool, PoolSpec, Pools};
 pub use preset::{by_name, from_parts, preset_names, preset_text};
 pub use spec::{ClusterSpec, Tiers};
 
@@ -84,18 +86,21 @@ pub struct HourlyPrice {
     pub source: String,
 }
 
-/// A cluster of equal accelerators and its links.
+/// A cluster and its links. All accelerators are equal but those of its pools.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Name of the preset, or label set by the user.
     pub name: String,
-    /// Accelerator. All devices are equal.
+    /// Accelerator of all devices outside of `pools`.
     pub accelerator: Accelerator,
     /// Accelerators per node.
     pub devices_per_node: u64,
-    /// Accelerators used by the run.
+    /// Accelerators used by the run, of all kinds.
     pub devices: u64,
+    /// Devices of other kinds among them, in rank order after those of the main kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<Pool>,
     /// Scale-up domain.
     pub scale_up: ScaleUp,
     /// Network between scale-up domains.

@@ -25,7 +25,9 @@ fn significant(x: f64, digits: usize) -> String {
 
 /// Display name of a part of a step, by its name in JSON and tables.
 pub fn part(name: &str) -> String {
-    name.replace("synchronisation", "synchronization").replace("matrix product", "matrix multiplication")
+    name.replace("synchronisation", "synchronization")
+        .replace("matrix_product", "GEMM")
+        .replace("matrix product", "GEMM")
 }
 
 /// Inserts commas between the thousands of a plain decimal number.

@@ -294,7 +294,7 @@ pub fn parse(text: &str) -> Result<Vec<Software>, String> {
 
 /// Constants of a generation from its keys.
 fn software(table: toml::Table) -> Result<Software, String> {
-    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation without an id")?.to_owned();
+    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
     table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}"))
 }
 

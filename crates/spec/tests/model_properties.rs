@@ -211,10 +211,13 @@ fn contradictory_dimensions_are_reported() {
         (Dimensions { kv_heads: Some(3), ..plain(2, 64, 4) }, "do not divide"),
         (
             Dimensions { experts: Some(4), top_k: Some(5), ..plain(2, 64, 4) },
-            "5 of 4 experts per token is impossible",
+            "5 active experts per token are not possible with 4 experts",
         ),
-        (Dimensions { top_k: Some(5), ..plain(2, 64, 4) }, "there are none"),
-        (Dimensions { experts: Some(4), first_dense_layers: Some(2), ..plain(2, 64, 4) }, "none of 2 layers"),
+        (Dimensions { top_k: Some(5), ..plain(2, 64, 4) }, "the model has none"),
+        (
+            Dimensions { experts: Some(4), first_dense_layers: Some(2), ..plain(2, 64, 4) },
+            "none of the 2 layers",
+        ),
         (Dimensions { v_head_dim: Some(5), ..plain(2, 64, 4) }, "`kv_lora_rank` is missing"),
         (plain(100_001, 64, 4), "from 1 to 10000"),
     ] {

@@ -121,14 +121,17 @@ pub struct Answer {
 /// Solves a plan. Fails if there is nothing to divide or the plan cannot be priced.
 pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
     if plan.pipeline_parallel <= 1 {
-        return Err(Problem::new("there is only one stage, so nothing to balance")
+        return Err(Problem::new("there is only one stage, so there is nothing to balance")
             .at_key("plan.pipeline_parallel")
             .hint("set plan.pipeline_parallel to 2 or more"));
     }
     if plan.stage_recompute.is_some() && !options.recompute {
-        return Err(Problem::new("recompute per stage is set for this layer assignment only")
+        return Err(Problem::new("`stage_recompute` applies only to the current layer assignment")
             .at_key("plan.stage_recompute")
             .hint("pass --with-recompute to choose it again, or set only plan.recompute"));
+    }
+    if options.recompute {
+        cluster.require_one_kind("the choice of recompute per stage")?;
     }
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
@@ -211,7 +214,7 @@ fn division(
     let mean = stages.iter().map(|s| s.busy).sum::<Seconds>() / count;
     let longest = stages.iter().map(|s| s.busy).fold(Seconds::ZERO, Seconds::max);
     let memory = stages.iter().map(|s| s.memory).fold(Bytes::ZERO, Bytes::max);
-    let probability = probability_of_fitting(report.least, cluster.accelerator.memory, software.sigma);
+    let probability = probability_of_fitting(report.least, report.device_memory, software.sigma);
     let step_time = evaluation.time.total;
     Ok(Division {
         plan: plan.clone(),

@@ -26,6 +26,7 @@ pub fn numbering(plan: &Plan) -> Numbering {
 
 /// Traffic between ranks in a step of a run. Fails if the plan is invalid or cannot be priced.
 pub fn traffic_of(run: &Run) -> Result<Traffic, Problem> {
+    run.cluster.require_one_kind("traffic between ranks")?;
     let machine = Machine::new(&run.cluster);
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
     Ok(traffic(&costing, &evaluate(&costing)?))

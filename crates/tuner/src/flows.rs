@@ -73,7 +73,7 @@ pub fn idle_nics(design: &Design, cluster: &Cluster) -> Option<Warning> {
     let gbit = |speed: BytesPerSecond| (speed.get() * 8.0 / 1e9).round();
     (used < bought).then(|| {
         let message = format!(
-            "NICs of {} Gbit/s wait for the link of the {}, which has {} Gbit/s: the step uses {} Gbit/s, the bill has the NICs as bought",
+            "NICs of {} Gbit/s are limited by the link of the {}, {} Gbit/s: the step uses {} Gbit/s, and the bill has the full NICs",
             gbit(bought),
             cluster.accelerator.name,
             gbit(used),

@@ -155,6 +155,7 @@ const SHARES: u32 = 16;
 
 /// Solves a plan. Fails if it cannot be priced.
 pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
+    cluster.require_one_kind("the choice of recompute per stage")?;
     let machine = Machine::new(cluster);
     // A run with activations in host memory accepts them there.
     let options = &Options { offload: options.offload || plan.offload.activations > 0.0, ..options.clone() };

@@ -32,7 +32,8 @@ use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_network::failures::Recovery;
 use railwright_network::simulate::{
-    Bundle, Class, FEW, LayerLoad, Links, Members, OverTime, Played, Script, Wiring, Work, layers, over_time,
+    Bundle, Class, Doing, FEW, LayerLoad, Links, Members, OverTime, Played, Script, StageWaits, Wiring, Work,
+    layers, over_time, waits,
 };
 use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
@@ -83,6 +84,8 @@ pub struct Simulation {
     pub changes: Vec<Change>,
     /// Rows of all dimensions with exchanges.
     pub dimensions: Vec<DimensionRow>,
+    /// Compute and waits of each pipeline stage.
+    pub waits: Vec<StageWaits>,
     /// Load of links, from the devices outwards.
     pub layers: Vec<LayerLoad>,
     /// True if groups of each kind are equivalent in the network, so that replicas are synchronous.
@@ -153,10 +156,21 @@ struct Staged {
     script: Script,
     /// Exchanges: their tasks with dimension, stage, closed-form time, and its latency part.
     moves: Vec<Moved>,
+    /// Work of the tasks with a duration.
+    works: Vec<(u32, Doing)>,
     /// The task that ends the step, except for jitter.
     end: u32,
     /// Overlap of the next step with the end of the pipeline, if steps overlap.
     earlier: Seconds,
+}
+
+impl Staged {
+    /// Adds a task of a duration, with its work.
+    fn pause(&mut self, time: Seconds, doing: Doing, after: impl IntoIterator<Item = u32>) -> u32 {
+        let task = self.script.add(Work::Pause(time), after);
+        self.works.push((task, doing));
+        task
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -258,7 +272,7 @@ pub fn simulate_watched(
     let step_time = after.total(&played, &staged);
     change(
         match (is_broken, idle) {
-            (true, _) => "broken parts",
+            (true, _) => "failed parts",
             (false, Some(_)) => "other jobs",
             (false, None) => "contention and oversubscription",
         },
@@ -285,6 +299,7 @@ pub fn simulate_watched(
         closed_form,
         changes,
         dimensions,
+        waits: waits(&staged.script, &played, &staged.works, staged.end),
         layers: busy,
         over_time,
         // Other jobs may differ: no rank waits for them.
@@ -312,6 +327,7 @@ impl Prepared {
         setting: &Setting<'_>,
     ) -> Result<Self, Problem> {
         let Setting { network, seats, .. } = *setting;
+        cluster.require_one_kind("network simulation")?;
         if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
             return Err(problem);
         }
@@ -401,7 +417,7 @@ fn whole(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
     let timed = step_time_within(run, setting, Extent::WHOLE, watch)?;
-    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step never ends"))
+    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not finish"))
 }
 
 /// Distinct names of the classes that take detours.
@@ -412,7 +428,13 @@ fn detours(bundle: &Bundle, classes: &[Class]) -> Vec<String> {
 }
 
 fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> Result<Staged, Problem> {
-    let mut staged = Staged { script: Script::default(), moves: Vec::new(), end: 0, earlier: Seconds::ZERO };
+    let mut staged = Staged {
+        script: Script::default(),
+        moves: Vec::new(),
+        works: Vec::new(),
+        end: 0,
+        earlier: Seconds::ZERO,
+    };
     let ends = passes::write(&mut staged, costing, evaluation, classes)?;
     staged.earlier = evaluation.overlap_of_steps;
     staged.end = update::write(&mut staged, costing, evaluation, classes, &ends);

@@ -5,7 +5,7 @@
 
 use railwright_calculator::intervals::differences;
 use railwright_spec::Portable as _;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{Plan, PlanSpec, Recompute, Sharding};
 use railwright_spec::run::{Section, Value};
 use serde::Serialize;
 
@@ -59,6 +59,26 @@ pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
         }
     }
     spec
+}
+
+/// Plans close to one that a file cannot have, the closest first: parameters gathered again for the backward pass, and recompute of all layers
+/// in place of some.
+pub fn plainer(plan: &Plan) -> Vec<Plan> {
+    let sharding = Sharding { reshard_after_forward: true, ..plan.sharding };
+    let is_gathered = plan.sharding.zero_stage == 3 && !plan.sharding.reshard_after_forward;
+    let is_partial = matches!(plan.recompute, Recompute::Full { layers: Some(_) });
+    let full = Recompute::Full { layers: None };
+    let mut plans = Vec::new();
+    if is_gathered {
+        plans.push(Plan { sharding, ..plan.clone() });
+    }
+    if is_partial {
+        plans.push(Plan { recompute: full.clone(), ..plan.clone() });
+    }
+    if is_gathered && is_partial {
+        plans.push(Plan { sharding, recompute: full, ..plan.clone() });
+    }
+    plans
 }
 
 /// A plan as set by a file, with the free settings opened: for numbers of devices on which the file's layout is invalid.
@@ -164,6 +184,20 @@ mod tests {
             ..PlanSpec::default()
         };
         spec.resolve(&model, &cluster).expect("possible")
+    }
+
+    #[test]
+    fn plans_that_most_files_can_have_are_close_to_one_that_few_can() {
+        let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: false };
+        let partial = Plan { sharding, recompute: Recompute::Full { layers: Some(4) }, ..plan() };
+        let found = plainer(&partial);
+        let of = |plan: &Plan| (plan.sharding.reshard_after_forward, plan.recompute.clone());
+        let (full, some) = (Recompute::Full { layers: None }, Recompute::Full { layers: Some(4) });
+        let expected = [(true, some), (false, full.clone()), (true, full)];
+        assert_eq!(found.iter().map(of).collect::<Vec<_>>(), expected);
+        assert_eq!(plainer(&plan()), []);
+        let whole = Plan { recompute: Recompute::Full { layers: None }, ..plan() };
+        assert_eq!(plainer(&whole), []);
     }
 
     #[test]

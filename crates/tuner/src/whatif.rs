@@ -189,9 +189,9 @@ fn all_together(
     };
     "all together".clone_into(&mut rehearsal.name);
     if !left_out.is_empty() {
-        "all that are possible together".clone_into(&mut rehearsal.name);
+        "all valid changes together".clone_into(&mut rehearsal.name);
         let names: Vec<String> = left_out.iter().map(|(change, _)| format!("`{}`", change.name)).collect();
-        rehearsal.notes.insert(0, format!("without {}, which is impossible alone", names.join(" and ")));
+        rehearsal.notes.insert(0, format!("without {}, which is not valid alone", names.join(" and ")));
     }
     Some(rehearsal)
 }
@@ -218,17 +218,17 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehe
     let Priced { summary: after, warnings: doubts, mut notes, .. } = priced;
     let known = &before.warnings;
     if moved.is_empty() && changed.slow.is_empty() {
-        notes.push("the run already has this value: nothing changes".to_owned());
+        notes.push("the run already has this value, so nothing changes".to_owned());
     } else if difference.step_time.get() == 0.0 && difference.memory.get() == 0.0 && !difference.rescaled {
         let price = difference.price_of_tokens.is_some_and(|share| share != 0.0);
         notes.push(format!(
-            "no effect on this step: time and memory stay the same{}",
-            if price { ", only the price" } else { "" }
+            "no effect: step time and memory stay the same{}",
+            if price { "; only the price changes" } else { "" }
         ));
     }
     if difference.rescaled {
         notes.push(format!(
-            "a step has {} tokens instead of {}: times are compared per token",
+            "a step has {} tokens instead of {}, so times are compared per token",
             railwright_spec::human::count(after.tokens_per_step as f64),
             railwright_spec::human::count(before.summary.tokens_per_step as f64)
         ));

@@ -3,7 +3,7 @@ import { check, openPage, pictures } from '../harness.mjs'
 
 const RUN =
   '#/machines?model=llama-3.1-8b&tokens=2T&cluster=dgx-h100&m.clusters=dgx-h100,dgx-a100&m.gpus=32,64,128,256,512&m.space=vp=1+cp=1'
-const answered = (page) => page.waitForSelector('[aria-label="Numbers of machines"] tbody tr', { timeout: 120_000 })
+const answered = (page) => page.waitForSelector('[aria-label="Cluster sizes"] tbody tr', { timeout: 120_000 })
 
 export default async function ({ browser, url }) {
   const view = await openPage(browser, url, { fragment: `${RUN}&m.deadline=30d` })
@@ -12,7 +12,7 @@ export default async function ({ browser, url }) {
   await page.keyboard.press('r')
   await answered(page)
   check(
-    /cheapest by deadline/.test((await page.textContent('[aria-label="Numbers of machines"]')) ?? ''),
+    /cheapest by deadline/.test((await page.textContent('[aria-label="Cluster sizes"]')) ?? ''),
     'no count is the cheapest by the deadline',
   )
   // Points alone, and the frontier as steps.
@@ -35,7 +35,7 @@ export default async function ({ browser, url }) {
   await answered(finer.page)
   await finer.page.click('text=Add 1 count in between')
   await finer.page.waitForFunction(
-    () => [...document.querySelectorAll('[aria-label="Numbers of machines"] tbody tr')].some((row) => row.textContent.startsWith('96')),
+    () => [...document.querySelectorAll('[aria-label="Cluster sizes"] tbody tr')].some((row) => row.textContent.startsWith('96')),
     null,
     { timeout: 120_000 },
   )

@@ -197,7 +197,7 @@ async function fault(browser, url) {
   await page.waitForFunction((text) => document.querySelector('[aria-label=Step] .figures')?.innerText !== text, before, {
     timeout: 60_000,
   })
-  await page.waitForSelector('text=broken parts')
+  await page.waitForSelector('text=failed parts')
   const number = page.getByLabel('Number of the failed leaf')
   await number.fill('9999')
   await page.keyboard.press('Enter')

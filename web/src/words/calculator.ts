@@ -3,12 +3,12 @@ import type { Part } from './part'
 
 // best-layout.tsx
 export const layout = (value: Part) => `Layout: ${value}`
-export const perStepBefore = (value: Part, value2: Part) => `${value} per step, before ${value2}`
+export const perStepBefore = (value: Part, value2: Part) => `${value} per step (was ${value2})`
 export const undo = 'Undo'
 export const searchForTheFastestLayout =
-  'Search for the recommended layout: the simplest within the model error of the fastest that fits. Batch, precision and prices stay'
+  'Search for the recommended layout: the simplest within the model error of the fastest that fits. Batch, precision and prices are unchanged'
 export const applyAnyway = 'Apply anyway'
-export const thePresentLayoutStays = 'The present layout stays'
+export const thePresentLayoutStays = 'The current layout is kept'
 export const itIsWithinTheTie = (value: Part, value2: Part) => `Its step time, ${value}, is within the model error of the best (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
@@ -28,7 +28,7 @@ export const layer = (layer: Part) => `layer ${layer}`
 
 // holding.ts
 export const theOtherSizesAreHeld = 'The other sizes keep the values of the plan'
-export const keptUntilReset = (list: Part) => `Kept: ${list}. Data parallelism stays auto; “reset” sets a size back.`
+export const keptUntilReset = (list: Part) => `Kept: ${list}. Data parallelism is still auto; “reset” returns a size to auto.`
 
 // breakdown.tsx
 export const whereTheTimeGoes = 'Step breakdown'
@@ -44,21 +44,21 @@ export const run = 'Run'
 export const cluster = 'Cluster'
 export const aSystemOrAnAccelerator = 'a system or an accelerator'
 export const devices = 'Devices'
-export const acceleratorsThatTheRunUses = 'Accelerators that the run uses'
+export const acceleratorsThatTheRunUses = 'Number of accelerators'
 export const parallelism = 'Parallelism'
 export const dataParallel = (value: Part) => `× ${value} data parallel`
 export const tensorParallel = 'Tensor parallel'
-export const ranksThatShareEachMatrix = 'Ranks that shard each matrix'
+export const ranksThatShareEachMatrix = 'Ranks over which each matrix is sharded'
 export const pipelineStages = 'Pipeline stages'
-export const stagesThatShareTheLayers = 'Stages that share the layers'
+export const stagesThatShareTheLayers = 'Stages into which the layers are divided'
 export const virtualStages = 'Virtual stages'
 export const modelChunksPerStageInterleaving = 'Model chunks per stage (interleaving)'
 export const contextParallel = 'Context parallel'
-export const ranksThatShareEachSequence = 'Ranks that shard each sequence'
+export const ranksThatShareEachSequence = 'Ranks over which each sequence is sharded'
 export const expertParallel = 'Expert parallel'
-export const ranksThatShareTheRouted = 'Ranks that shard the routed experts'
+export const ranksThatShareTheRouted = 'Ranks over which the routed experts are distributed'
 export const expertTensorParallel = 'Expert tensor parallel'
-export const ranksThatShareEachExpert = 'Ranks that shard each expert matrix'
+export const ranksThatShareEachExpert = 'Ranks over which each expert matrix is sharded'
 export const unevenStages = 'Uneven stages'
 export const spreadLayersUnevenlyIfThey = 'Allow uneven stages, with fewer layers on the first and last'
 export const sequenceParallel = 'Sequence parallel'
@@ -117,7 +117,7 @@ export const perDevice = 'per device'
 export const memory = 'Memory'
 export const free = (value: Part) => `${value} free`
 export const over = (value: Part) => `${value} over`
-export const chance = 'chance'
+export const chance = 'fit probability'
 export const tokens2 = 'tokens'
 export const steps = 'steps'
 export const cost = 'Cost'
@@ -130,7 +130,7 @@ export const noPowerKnown = 'unknown power'
 export const noTokensSet = 'no tokens set'
 export const setTokens = 'set tokens'
 export const headlineNumbers = 'Headline numbers'
-export const notFitSoThereIs = (value: Part, choice: Part) => `${value} ${choice} not fit, so there is nothing to gain`
+export const notFitSoThereIs = (value: Part, choice: Part) => `${value} ${choice} not fit, so the difference is not meaningful`
 export const withinTheInterval = 'within the interval'
 export const intervalsOfTheStepTime = (value: Part, value2: Part, value3: Part, value4: Part, value5: Part) =>
   `${value}% intervals of the step time overlap: A ${value2} to ${value3}, B ${value4} to ${value5}`
@@ -183,11 +183,11 @@ export const on = 'On'
 export const sequence = 'Sequence'
 export const measured = 'Measured'
 export const predicted = 'Predicted'
-export const stepTimeByConstantsFitted = 'Step time, by constants fitted without this publication'
+export const stepTimeByConstantsFitted = 'Step time, with constants fitted without this publication'
 export const error = 'Error'
 export const publication = 'Publication'
 export const measuredRunsNearThisOne = 'Similar measured runs'
-export const bySizeGpuNumberOf = 'by size, GPU, number of GPUs and sequence; errors'
+export const bySizeGpuNumberOf = 'by model size, GPU, number of GPUs and sequence length; with errors'
 export const allMeasuredRuns = 'All measured runs'
 export const nearestMeasuredRuns = 'Nearest measured runs'
 
@@ -222,9 +222,9 @@ export const what = 'Collective'
 export const operation = 'Operation'
 export const ranks = 'Ranks'
 export const ranksAndTheScaleUp = 'Ranks and their scale-up domains'
-export const over2 = (ranks: Part, domains: Part) => `${ranks} over ${domains}`
+export const over2 = (ranks: Part, domains: Part) => `${ranks} in ${domains} domains`
 export const bytes = 'Bytes'
-export const times = 'Times'
+export const times = 'Calls'
 export const timeA = 'Time A'
 export const time = 'Time'
 export const exposedA = 'Exposed A'
@@ -232,7 +232,7 @@ export const notHiddenByCompute = 'Not overlapped with compute'
 export const timeB = 'Time B'
 export const exposedB = 'Exposed B'
 export const difference = 'Difference'
-export const bus = 'Bus'
+export const bus = 'Bus BW'
 export const busBandwidthAsDefinedBy = 'Bus bandwidth as defined by nccl-tests'
 export const algorithm = 'Algorithm'
 export const evidence = 'Evidence'
@@ -294,7 +294,7 @@ export const stage3 = (worst: Part) => `stage ${worst}`
 export const verdictOn = (letter: Part) => `Verdict on ${letter}`
 export const verdict = 'Verdict'
 export const hasFreeOf = (where: Part, value: Part, value2: Part) => `${where}: ${value} of ${value2} free`
-export const needsMoreThanTheOf = (where: Part, value: Part, value2: Part) => `${where} needs ${value} more than the ${value2} of a device`
+export const needsMoreThanTheOf = (where: Part, value: Part, value2: Part) => `${where} needs ${value} more than the device’s ${value2}`
 export const largest = '. Largest:'
 export const lookingForChangesThatFit = 'Searching for changes that fit…'
 export const noneOf = 'None of'
@@ -312,7 +312,7 @@ export const againstThisPlan = 'vs. this plan'
 export const zeroBubbleH1 = 'Zero bubble H1'
 export const zeroBubbleH2 = 'Zero bubble H2'
 export const zeroBubbleV = 'Zero bubble V'
-export const fsdpKeptAfterForward = 'FSDP, kept after forward'
+export const fsdpKeptAfterForward = 'FSDP, no reshard'
 export const hsdpAmong8 = 'HSDP, groups of 8'
 export const coreAttention = 'Core attention'
 export const normsActivations = 'Norms, activations'
@@ -334,4 +334,4 @@ export const expertParallel2 = 'expert parallel'
 export const expertTensorParallel2 = 'expert tensor parallel'
 export const dataParallel2 = 'data parallel'
 export const intervalOf = (percent: Part, source: Part) => `${percent}% interval; ${source}`
-export const chanceOfFitting = (chance: Part) => `; chance of fitting ${chance}`
+export const chanceOfFitting = (chance: Part) => `; fit probability ${chance}`

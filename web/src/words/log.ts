@@ -45,7 +45,7 @@ export const updatesLost = 'skipped updates'
 export const skippedNotANumber = (skipped: Part, notANumber: Part) => `${skipped} skipped, ${notANumber} not a number`
 export const levels = 'Levels'
 export const periodsOfConstantStepTime = 'periods of constant step time'
-export const levelsOneARow = 'Plateaus, one per row'
+export const levelsOneARow = 'Levels, one per row'
 export const from = 'From'
 export const to = 'To'
 export const batch = 'Batch'

@@ -14,7 +14,7 @@ export const predictedAgainstMeasuredBundledRuns = 'Predicted vs. measured, bund
 export const measuredStepS = 'measured step time'
 export const predicted = 'predicted step time'
 export const byPublication = 'By publication'
-export const enterShowsOneAlone = 'Enter shows one alone'
+export const enterShowsOneAlone = 'Enter shows only one'
 export const showAll = 'Show all'
 export const errorsByPublicationOneA = 'Errors by publication, one per row'
 export const publication = 'Publication'
@@ -147,7 +147,7 @@ export const close = 'Close'
 export const unknown = 'unknown'
 
 // validation.tsx
-export const yourOwnTableOfMeasured = 'Your own table of measured runs'
+export const yourOwnTableOfMeasured = 'Table of your own measured runs'
 export const measuredRunsCsv = 'measured_runs.csv'
 export const predictingTheRuns = 'predicting the runs'
 export const ofCouldBePredicted = (rows: Part) => `of ${rows} were predicted`

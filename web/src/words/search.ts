@@ -35,7 +35,7 @@ export const searchAllLayouts = 'Search all layouts'
 export const theSearchPricesTheValid =
   'The search prices all valid combinations of parallel sizes, batch, recompute, schedule and sharding. Layouts that cannot win are pruned; the others are ranked.'
 export const search = 'Search'
-export const onlyWithoutInterleavingAndContext = 'Only without interleaving and context parallelism'
+export const onlyWithoutInterleavingAndContext = 'Exclude interleaving and context parallelism'
 
 // landscape.tsx
 export const theFastestLayoutOfEach = 'the fastest layout of each pair'
@@ -53,7 +53,7 @@ export const optimizerStatesOnTheHost = 'optimizer states on the host'
 export const activationsOnTheHost = 'activations on the host'
 export const parametersOnTheHost = 'parameters on the host'
 export const optimizerStatesAndActivationsOn = 'optimizer states and activations on the host'
-export const searchTheSettingsKeptFrom = 'search the fixed settings, too'
+export const searchTheSettingsKeptFrom = 'search the fixed settings as well'
 export const gpus2 = (devices: Part) => `${devices} GPUs`
 export const stopped = 'Stopped'
 export const stoppedEarlyNoLayoutThat = 'Stopped early: no layout that fits was found so far.'
@@ -72,7 +72,7 @@ export const noneOf = 'None of'
 export const remediesThatWereTriedMakes =
   'remedies that were tried makes it fit. Use more or larger GPUs, a shorter sequence, or a narrower number format.'
 export const nearestMisses = 'Closest layouts'
-export const lacks = 'lacks'
+export const lacks = 'missing'
 
 // family.ts
 export const recommended = 'recommended'
@@ -169,7 +169,7 @@ export const slower = 'slower'
 export const itsStepTakes = 'Its step time is'
 export const againstTheBest3 = 'Vs. the recommended'
 export const timeLostAndGainedBy = 'time lost and gained by part'
-export const againstTheBest2 = (named: Part) => `${named} against the recommended layout`
+export const againstTheBest2 = (named: Part) => `${named} vs. the recommended layout`
 export const secondsPerStep = 'seconds per step'
 
 // winner.tsx

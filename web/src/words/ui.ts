@@ -37,7 +37,7 @@ export const aLinkWorksOnThis = 'A link works on this machine while the server r
 export const aStateWorksInEvery = '. A state opens in every web UI.'
 export const droppedFilesAreNotPart = 'A link contains only a digest of dropped files, not the files.'
 export const theyStayInThisTab = 'They stay in this tab. Where the link is opened, the page asks for the same file.'
-export const theServerDeletesThemWhen = 'The server deletes them when it ends. Elsewhere the page asks for the same file.'
+export const theServerDeletesThemWhen = 'The server deletes them when it stops. On other machines, the page asks for the same file.'
 export const openALinkOrState = 'Open a link or state'
 export const calculatorModel = '#/calculator?model=…'
 export const open = 'Open'

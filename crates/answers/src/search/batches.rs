@@ -48,7 +48,7 @@ pub(super) fn batches(
         .collect();
     remarks.dedup();
     chosen.push(format!(
-        "{}, because no single batch near {} divides among all",
+        "{}, because no single batch near {} is divisible for all sizes",
         remarks.join(", "),
         human::whole(usual)
     ));

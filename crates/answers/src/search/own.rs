@@ -44,14 +44,14 @@ pub(super) fn freed(asked: &dyn Question) -> Option<String> {
         String::new()
     } else {
         format!(
-            "; {} as in the file, because a change rarely helps: `--free {}` searches it",
+            "; as in the file, because changes rarely help: {} (`--free {}` searches them)",
             kept.join(", "),
             kept.join(",")
         )
     };
     let file = asked.launch().unwrap_or_else(|| "FILE".to_owned());
     Some(format!(
-        "searched: parallel sizes, stages, micro-batch, sharding, recompute, overlap; kept: model, data, \
+        "searched: parallel sizes, stages, micro-batch, sharding, recompute, overlap; fixed: model, data, \
          batch, sequence, precision, software{also}. `railwright tune {file} --cluster {} --diff` writes a \
          layout into the file",
         setting.word

@@ -27,7 +27,7 @@ pub(super) fn torn(asked: &dyn Question, shown: &[Shown]) -> Option<String> {
         )
     });
     Some(format!(
-        "groups of {} span two scale-up domains of {}: {name}-parallel groups of {} ranks in the first{whole}",
+        "groups of {} span two scale-up domains of {}: {name}-parallel groups with {} ranks in the first{whole}",
         if let [only] = ranks.as_slice() {
             format!("layout {only}")
         } else {

@@ -154,7 +154,7 @@ impl Named {
         let is_within = |space: Result<Space, Problem>| space.is_ok_and(|space| space.contains(plan).is_ok());
         if !is_within(Space::new(&open, model, cluster)) {
             return Some(format!(
-                "not searched: {} does not support this `{key}`, or the value is unusual; add --unlimited, or list it in --space",
+                "not searched: {} does not support this `{key}`, or the value is unusual; add --unlimited, or list the value in --space",
                 plan.software
             ));
         }

@@ -103,7 +103,7 @@ pub(super) fn fit(
             calibration.collectives.push(law);
         } else {
             remarks.push(format!(
-                "{name} x{ranks}: no link model fits these times ({:.3e} us, {:.3e} GB/s); left out",
+                "{name} x{ranks}: no link model fits these times ({:.3e} us, {:.3e} GB/s); ignored",
                 law.base_us, law.bandwidth_gb
             ));
         }
@@ -279,8 +279,7 @@ pub(super) fn fit_rate(
     let rate = middle.map_or(1.0, |(slow, _)| 1.0 / slow).clamp(1e-3, 1e2);
     if is_bound && rate <= predictor.software.collective_rate {
         remarks.push(format!(
-            "collectives in the run: the default rate is kept. Not all ranks of their groups were traced, so \
-             their {} are upper bounds that include waits; the prediction, {}, is within these bounds",
+            "collectives in the run: the default rate is kept. Not all ranks of their groups were traced, so their {} are upper bounds that include waits; the predicted {} are below these bounds",
             human::seconds(Seconds::new(measured)),
             human::seconds(Seconds::new(sum(&|one| one.1.before)))
         ));

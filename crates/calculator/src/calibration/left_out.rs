@@ -56,7 +56,7 @@ impl LeftOut {
             shapes => format!("leave-one-out over {shapes} shapes"),
         };
         format!(
-            "{name}: the default is kept. Validated by {how}: error of the fit {}, of the default {}",
+            "{name}: the default is kept. Error in validation by {how}: {} with the fit, {} with the default",
             human::percent(self.fitted),
             human::percent(self.shipped)
         )
@@ -65,5 +65,5 @@ impl LeftOut {
 
 /// Reason for keeping the shipped model with a single measurement.
 pub(super) fn alone(name: &str) -> String {
-    format!("{name}: the default is kept: a fit to one measurement cannot be cross-validated")
+    format!("{name}: the default is kept, because a fit to one measurement cannot be cross-validated")
 }

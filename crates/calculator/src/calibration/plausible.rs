@@ -22,8 +22,7 @@ pub(super) fn warnings(before: &Predictor<'_>, calibration: &Calibration) -> Vec
             list.push(Warning::new(
                 "calibration-implausible",
                 format!(
-                    "{name}: {} the catalogue rate, outside the usual range of {} to {}: \
-                     the run, device or shape is probably not the measured one",
+                    "{name}: {} the catalogue rate, outside the usual range of {} to {}; the run, device or shape probably differs from the measured one",
                     times(value),
                     times(BELIEVED.0),
                     times(BELIEVED.1)

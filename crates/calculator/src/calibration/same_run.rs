@@ -33,12 +33,12 @@ pub fn differences(claims: &[Claim], model: &Model, plan: &Plan) -> Vec<String> 
         Some(match key {
             "plan.global_batch" => ("the global batch is", plan.global_batch as f64),
             "plan.sequence_length" => ("the sequence length is", plan.sequence_length as f64),
-            "plan.tensor_parallel" => ("tensor parallel is", plan.tensor_parallel as f64),
-            "plan.pipeline_parallel" => ("pipeline parallel is", plan.pipeline_parallel as f64),
+            "plan.tensor_parallel" => ("the tensor-parallel size is", plan.tensor_parallel as f64),
+            "plan.pipeline_parallel" => ("the pipeline-parallel size is", plan.pipeline_parallel as f64),
             "plan.micro_batch" => ("the micro-batch is", plan.micro_batch as f64),
             "cluster.devices" => ("the number of devices is", plan.world_size() as f64),
             "model.layers" => ("the number of layers is", model.layers.len() as f64),
-            "model.hidden" => ("the width is", model.hidden_size as f64),
+            "model.hidden" => ("the hidden size is", model.hidden_size as f64),
             "model.heads" => ("the number of heads is", heads?),
             _ => return None,
         })
@@ -48,8 +48,9 @@ pub fn differences(claims: &[Claim], model: &Model, plan: &Plan) -> Vec<String> 
         .filter_map(|claim| {
             let (what, own) = of_run(&claim.key)?;
             let number = |value: f64| human::whole(value as u64);
-            ((claim.value - own).abs() > 0.5)
-                .then(|| format!("{what} {} there and {} in the run", number(claim.value), number(own)))
+            ((claim.value - own).abs() > 0.5).then(|| {
+                format!("{what} {} in the measurement and {} in the run", number(claim.value), number(own))
+            })
         })
         .collect()
 }
@@ -105,9 +106,9 @@ mod tests {
         assert_eq!(
             differences(&other, &model, &plan),
             [
-                "the global batch is 256 there and 8 in the run",
-                "the number of devices is 16 there and 8 in the run",
-                "the width is 768 there and 4,096 in the run"
+                "the global batch is 256 in the measurement and 8 in the run",
+                "the number of devices is 16 in the measurement and 8 in the run",
+                "the hidden size is 768 in the measurement and 4,096 in the run"
             ]
         );
     }

@@ -134,7 +134,7 @@ pub(super) fn fit(
     if !has_parts(&measured) {
         let run = Timed { model, cluster: bare, plan, seconds: measured.step };
         calibration.steps = step_times::fit(&[run], calibration, &source)?;
-        remarks.push("a training log records only whole steps: they correct all parts of the step together, and a prediction of another layout is less certain".to_owned());
+        remarks.push("a training log records only whole steps, so all parts of the step are scaled together, and predictions of other layouts are less certain".to_owned());
         return lines(bare, &now(calibration), model, plan, &measured);
     }
     let has_products = kept.contains(&Operators::Products(plan.precision.compute))
@@ -198,7 +198,7 @@ pub(super) fn fit(
     }
     fit_host(bare, model, plan, &measured, calibration, &evidence(base.idle, measured.idle))?;
     if plan.pipeline_parallel > 1 {
-        remarks.push("stages differ: parts of the step are compared with the critical stage".to_owned());
+        remarks.push("stages differ, so parts of the step are compared with the critical stage".to_owned());
     }
     if measured.other > measured.step * 0.02 {
         remarks.push(format!(
@@ -299,7 +299,7 @@ pub(super) fn lines(
     }
     Ok(vec![
         step,
-        line("products", "matrix multiplications", |s| s.products),
+        line("products", "GEMMs", |s| s.products),
         line("attention", "attention", |s| s.attention),
         line("elementwise", "element-wise and other kernels", |s| s.elementwise + s.other),
         line("loss", "loss", |s| s.loss),

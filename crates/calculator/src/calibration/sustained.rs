@@ -44,8 +44,7 @@ pub(super) fn fit(
         let name = format!("{} x{ranks}", operation.name());
         let Some((first, true)) = sizes.first().map(|first| (first, taken as u64 >= FEW)) else {
             remarks.push(format!(
-                "{name}: {transfers} transfers in the run are too few for a separate link model ({FEW} with \
-                 sizes seen {EACH} times are required); all such collectives share one rate"
+                "{name}: {transfers} transfers in the run are too few for a separate link model, which requires {FEW} transfers with {EACH} of each size; all such collectives share one rate"
             ));
             continue;
         };
@@ -62,8 +61,7 @@ pub(super) fn fit(
             range.and_then(|_| left_out(&sizes, factor, |others| paced(known, kept, others, factor)));
         if let Some(judged) = judged.filter(|judged| !judged.is_better()) {
             remarks.push(format!(
-                "{name}: default link model, scaled to the measured rate. Leave-one-out error over {} sizes: \
-                 {} for a separate model, {} for the scaled default",
+                "{name}: the default link model is scaled to the measured rate. Leave-one-out error over {} sizes: {} with a separate model, {} with the scaled default",
                 judged.shapes,
                 human::percent(judged.fitted),
                 human::percent(judged.shipped)

@@ -93,6 +93,7 @@ impl Machine {
             },
             source: String::new(),
             calibration: None,
+            pools: Vec::new(),
         }
     }
 

@@ -37,7 +37,7 @@ pub fn modules(
 
 /// Policies of a layout, roughly in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs,
 /// operators, some layers, feed-forward modules, all layers. A default layout uses the first that fits. `plan` is the layout without recompute.
-pub(super) fn policies(
+pub(crate) fn policies(
     layout: &PlanSpec,
     model: &Model,
     plan: &Plan,

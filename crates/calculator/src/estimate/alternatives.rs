@@ -66,11 +66,11 @@ fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
     let changes = [
         (
             plan.overlap != costing.plan.overlap,
-            "without overlap (off by default; recipes enable it)".to_owned(),
+            "without the overlap that recipes enable (off by default)".to_owned(),
         ),
         (
             plan.expert_imbalance > costing.plan.expert_imbalance,
-            format!("with {} times the mean load on the busiest expert", plan.expert_imbalance),
+            format!("if the busiest expert has {} times the mean load", plan.expert_imbalance),
         ),
     ];
     let texts: Vec<String> =
@@ -90,14 +90,17 @@ fn hosts(costing: &Costing<'_>, step: Seconds) -> Vec<Alternative> {
             &software,
         ))
     };
-    [(HOST_RANGE, "on a host of twice the speed"), (1.0 / HOST_RANGE, "on a host of half the speed")]
-        .into_iter()
-        .filter_map(|(rate, assumption)| {
-            let total = at(rate)?;
-            let is_much = (total / step - 1.0).abs() > MUCH;
-            is_much.then(|| Alternative { total, assumption: assumption.to_owned() })
-        })
-        .collect()
+    [
+        (HOST_RANGE, "with a host that is twice as fast"),
+        (1.0 / HOST_RANGE, "with a host that is half as fast"),
+    ]
+    .into_iter()
+    .filter_map(|(rate, assumption)| {
+        let total = at(rate)?;
+        let is_much = (total / step - 1.0).abs() > MUCH;
+        is_much.then(|| Alternative { total, assumption: assumption.to_owned() })
+    })
+    .collect()
 }
 
 fn time(costing: &Costing<'_>) -> Option<Seconds> {
@@ -128,7 +131,7 @@ mod tests {
         let (short, long) = (width(128, "transformers-2026"), width(8192, "transformers-2026"));
         assert!(short.0 < long.0 * 0.95 && short.1 > long.1 * 1.05, "{short:?} {long:?}");
         assert!(
-            short.2.contains("on a host of twice the speed") && !long.2.contains("host"),
+            short.2.contains("with a host that is twice as fast") && !long.2.contains("host"),
             "{short:?} {long:?}"
         );
     }

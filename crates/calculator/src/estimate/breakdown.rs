@@ -106,7 +106,7 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
         Dimension::Tensor => ("tensor", "tensor parallel"),
         Dimension::Context => ("context", "context parallel"),
         Dimension::Expert => ("expert", "expert parallel"),
-        Dimension::Shard => ("shard", "full sharding"),
+        Dimension::Shard => ("shard", "FSDP"),
         Dimension::Host => ("host-offload", "host offload"),
     }
 }
@@ -167,7 +167,7 @@ pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
     let own = update.map_or(Seconds::ZERO, |u| u.gradient_exposed + u.between_stages + u.parameter_exposed);
     let is_own = (time.data_parallel - own).get().abs() <= 0.01 * time.data_parallel.get();
     let data_parallel =
-        if is_own { "data parallel, exposed" } else { "data parallel, exposed on the slowest stage" };
+        if is_own { "data parallel, exposed" } else { "data parallel, exposed (slowest stage)" };
     let rest = [
         ("data_parallel", data_parallel, time.data_parallel),
         ("optimizer", "optimizer", time.optimizer),

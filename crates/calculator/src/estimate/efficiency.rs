@@ -7,6 +7,7 @@
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use crate::model_flop::{Convention, of_plan};
+use railwright_spec::cluster::Cluster;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Flop, FlopPerSecond};
 use serde::Serialize;
@@ -70,6 +71,12 @@ impl Efficiency {
     }
 }
 
+/// Peak per accelerator: the mean over all devices of the job, `sum(devices_i x peak_i) / sum(devices_i)`.
+fn peak_rate(cluster: &Cluster, format: DataType) -> Option<FlopPerSecond> {
+    let peak = |kind: &Cluster| kind.accelerator.peak_rate(format).map(FlopPerSecond::get);
+    cluster.mean_over_devices(peak).map(FlopPerSecond::new)
+}
+
 pub(super) fn efficiency(costing: &Costing<'_>, evaluation: &Evaluation) -> Efficiency {
     let plan = costing.plan;
     let compute = plan.precision.compute;
@@ -77,10 +84,8 @@ pub(super) fn efficiency(costing: &Costing<'_>, evaluation: &Evaluation) -> Effi
     if compute.is_narrow() {
         formats.push(DataType::Bf16);
     }
-    let peaks: Vec<(DataType, FlopPerSecond)> = formats
-        .into_iter()
-        .filter_map(|f| costing.cluster.accelerator.peak_rate(f).map(|peak| (f, peak)))
-        .collect();
+    let peaks: Vec<(DataType, FlopPerSecond)> =
+        formats.into_iter().filter_map(|f| peak_rate(costing.cluster, f).map(|peak| (f, peak))).collect();
     let shares = |rate: FlopPerSecond| -> Vec<Utilisation> {
         let share = |&(peak_format, peak): &(DataType, FlopPerSecond)| Utilisation {
             peak_format,

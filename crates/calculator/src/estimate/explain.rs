@@ -25,7 +25,7 @@ impl Estimate {
             Problem::new(format!("unknown part of the estimate: `{id}`")).hint(did_you_mean(
                 id,
                 self.why.iter().map(|e| e.id.as_str()),
-                "omit the name to see all",
+                "omit the name to list all",
             ))
         })
     }

@@ -40,6 +40,9 @@ pub struct ClusterIdentity {
     pub architecture: String,
     /// Accelerators used.
     pub devices: u64,
+    /// Devices of other kinds among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<PoolIdentity>,
     /// Accelerators per server.
     pub devices_per_node: u64,
     /// Accelerators per scale-up domain.
@@ -61,6 +64,18 @@ pub struct SoftwareIdentity {
     pub source: String,
 }
 
+/// Devices of another kind in the job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PoolIdentity {
+    /// Name of the accelerator.
+    pub accelerator_name: String,
+    /// First rank on these devices.
+    pub first_rank: u64,
+    /// Number of devices.
+    pub devices: u64,
+}
+
 pub(super) fn model(model: &Model) -> ModelIdentity {
     ModelIdentity {
         name: model.name.clone(),
@@ -80,6 +95,15 @@ pub(super) fn cluster(cluster: &Cluster) -> ClusterIdentity {
         accelerator_name: accelerator.name.clone(),
         architecture: accelerator.architecture.clone(),
         devices: cluster.devices,
+        pools: cluster
+            .pools
+            .iter()
+            .map(|pool| PoolIdentity {
+                accelerator_name: pool.cluster.accelerator.name.clone(),
+                first_rank: pool.first_rank,
+                devices: pool.devices,
+            })
+            .collect(),
         devices_per_node: cluster.devices_per_node,
         domain_size: cluster.scale_up.domain_size,
         calibration: cluster.calibration.as_ref().map(|c| c.file.clone()),

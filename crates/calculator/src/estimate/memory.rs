@@ -15,7 +15,7 @@ const TOP: usize = 12;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryEstimate {
-    /// Memory of the device.
+    /// Memory of the device of the worst stage.
     pub device_memory: Bytes,
     /// Memory of the worst stage, including context.
     pub peak: Bytes,
@@ -53,6 +53,8 @@ pub struct StageMemory {
     pub reserved: Bytes,
     /// Memory reported by the device; the kinds sum to it.
     pub device: Bytes,
+    /// Memory of the device; that of the smallest kind on the stage.
+    pub available: Bytes,
     /// Memory by kind, in the order of [`Kind`].
     pub kinds: Vec<KindBytes>,
 }
@@ -98,6 +100,7 @@ pub(super) fn estimate(costing: &Costing<'_>) -> Result<MemoryEstimate, Problem>
             allocated: s.allocated,
             reserved: s.reserved,
             device: s.device,
+            available: s.available,
             kinds: by_kind(&s.items),
         })
         .collect();

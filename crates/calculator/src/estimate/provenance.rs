@@ -24,17 +24,17 @@ pub struct Foundation {
 }
 
 pub(super) const OPERATORS: [(&str, &str); 5] = [
-    ("operators.calibrated", "operators calibrated by your own measurements"),
-    ("operators.measured", "operators measured near this shape on this accelerator"),
+    ("operators.calibrated", "operators calibrated with your own measurements"),
+    ("operators.measured", "operators measured at similar shapes on this accelerator"),
     ("operators.fitted", "operator models fitted on this accelerator"),
     ("operators.derived", "operator models transferred from another accelerator"),
     ("operators.roofline", "data-sheet rates at a typical efficiency"),
 ];
 
 pub(super) const COLLECTIVES: [(&str, &str); 4] = [
-    ("collectives.calibrated", "collectives calibrated by your own measurements"),
+    ("collectives.calibrated", "collectives calibrated with your own measurements"),
     ("collectives.measured", "collectives measured on this link generation"),
-    ("collectives.interpolated", "collectives between or outside measured rank counts"),
+    ("collectives.interpolated", "collectives interpolated or extrapolated from measured rank counts"),
     ("collectives.derived", "collectives from data-sheet bandwidths"),
 ];
 
@@ -81,7 +81,7 @@ pub(super) fn foundations(
     let named = OPERATORS.iter().zip(operator).chain(COLLECTIVES.iter().zip(collective));
     let mut list: Vec<(&str, &str, Seconds)> = named.map(|(&(id, title), time)| (id, title, time)).collect();
     list.push(("software", "constants of the software generation", time.host + time.fixed + time.jitter));
-    list.push(("schedule", "pipeline schedule, from the costs above", time.bubble));
+    list.push(("schedule", "pipeline schedule computed from the costs above", time.bubble));
     let mut foundations: Vec<Foundation> = list
         .into_iter()
         .filter(|&(.., value)| value.get().abs() > 0.0)

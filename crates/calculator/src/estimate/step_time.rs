@@ -55,14 +55,15 @@ pub fn interval(
     };
     if let Some((own, measured)) = step_times::measured_interval(costing, step) {
         let source = format!(
-            "your own measurement of this layout, {}, and the scatter of repeated runs",
+            "your own measurement of this layout, {}, and the spread of repeated runs",
             human::seconds(measured)
         );
         return as_shown(own, source);
     }
     if let Some((own, layouts)) = step_times::interval(costing, step) {
         let layouts = if layouts == 1 { "1 layout".to_owned() } else { format!("{layouts} layouts") };
-        let source = format!("your own step times of {layouts}, and the scatter of other runs of one stack");
+        let source =
+            format!("your own step times of {layouts}, and the spread of other runs of one software stack");
         return as_shown(own, source);
     }
     let experts = costing.model.is_mixture_of_experts();

@@ -34,7 +34,11 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
     let (low, high) = (known.low * (least / step), known.high * (most / step));
     let versions = match times.len() {
         0 | 1 => String::new(),
-        n => format!(", whose {n} versions take {} to {} here", human::seconds(least), human::seconds(most)),
+        n => format!(
+            ", whose {n} versions have step times of {} to {} in this run",
+            human::seconds(least),
+            human::seconds(most)
+        ),
     };
     let source = format!(
         "errors of {} measured runs of `{framework}`{versions}: `{}` was inferred",

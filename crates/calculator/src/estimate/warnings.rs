@@ -4,7 +4,7 @@ mod calibration;
 
 use super::{Estimate, breakdown::Part};
 use crate::collectives::{MEASURED_RACKS, Source};
-use crate::costing::Costing;
+use crate::costing::{Costing, clusters_of_stage};
 use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chance, peak};
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
@@ -30,6 +30,7 @@ const MEASURED_TOKENS: (f64, f64) = (512.0, 65_536.0);
 pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     let mut list = Vec::new();
     left_out(costing, &mut list);
+    kinds_of_device(costing, &mut list);
     memory(estimate, &mut list);
     accumulation(costing, estimate, &mut list);
     pipeline(costing, estimate, &mut list);
@@ -55,6 +56,26 @@ fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
 }
 
+/// Warns about devices of several kinds: no measured run has them, and stages can have several.
+fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+    if !costing.is_mixed() {
+        return;
+    }
+    let plan = costing.plan;
+    let is_shared = |stage: &usize| clusters_of_stage(costing.cluster, plan, *stage).nth(1).is_some();
+    let shared = (0..plan.pipeline_parallel as usize).filter(is_shared).count();
+    let of_stages = if shared == 0 {
+        "every stage is on devices of one kind".to_owned()
+    } else {
+        let count = human::several(shared as u64, "stage");
+        format!("devices of several kinds share {count}, which runs at the speed of the slowest kind")
+    };
+    list.push(Warning::new(
+        "devices-of-several-kinds",
+        format!("no measured run behind the interval has devices of several kinds; {of_stages}"),
+    ));
+}
+
 /// Warns about parts of the model that the time and the memory exclude.
 fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let model = costing.model;
@@ -73,7 +94,7 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "model-part-not-priced",
             format!(
-                "time and memory exclude a part of the model: {}; both are lower bounds",
+                "time and memory exclude part of the model ({}), so both are lower bounds",
                 parts.join(", ")
             ),
         ));
@@ -106,8 +127,7 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
         list.push(Warning::new(
             "gradients-may-accumulate-whole",
             format!(
-                "gradients are assumed to be reduced in each of {} micro-batches; if the training loop uses `no_sync`, they stay \
-                 whole and the peak is {} (`--software {id}`)",
+                "gradients are assumed to be reduced in each of {} micro-batches; with `no_sync` in the training loop, they stay unsharded and the peak is {} (`--software {id}`)",
                 plan.micro_batches(),
                 human::bytes(other)
             ),
@@ -158,7 +178,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "memory-margin-small",
             format!(
-                "only {} of {} are left on stage {}: it fits with a probability of {}",
+                "only {} of {} are free on stage {}: it fits with a probability of {}",
                 human::bytes(memory.margin),
                 human::bytes(memory.device_memory),
                 memory.worst,
@@ -231,7 +251,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     for (name, group) in layout.torn().filter(|(name, _)| has_experts || !name.starts_with("expert")) {
         let whole = match Layout::segment(costing.plan, domain) {
             Some(size) => format!(
-                "; `plan.segment={size}` keeps them within a domain and leaves {} of {domain} devices idle",
+                "; `plan.segment={size}` keeps them within a domain and leaves {} of its {domain} devices idle",
                 domain - size
             ),
             None => String::new(),
@@ -288,7 +308,7 @@ fn documents(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     if costing.plan.document_length_cv > 0.0 {
         list.push(Warning::new(
             "documents-imbalanced",
-            "sequences with long documents have more attention than others; the time excludes waiting for them and is a lower bound"
+            "sequences with long documents need more attention compute; the step time excludes waits for them and is a lower bound"
                 .to_owned(),
         ));
     }
@@ -343,7 +363,7 @@ fn racks(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "racks-unmeasured",
             format!(
-                "{} in {} spans {} racks, but measurements are published for {near} and {far} only: one call takes {} to {}, all calls of a step {} to {}",
+                "{} in {} spans {} racks, but measurements are published only for {near} and {far} racks: one call takes {} to {}, and all calls of a step take {} to {}",
                 row.operation.replace('_', "-"),
                 row.title,
                 row.domains,

@@ -232,9 +232,8 @@ impl Question {
         match self.interval {
             Some(interval) if interval + self.stall.unwrap_or(self.checkpoint) < self.checkpoint => {
                 let (every, takes) = (human::seconds(interval), human::seconds(self.checkpoint));
-                let message =
-                    format!("{every} of training between checkpoints, but each takes {takes} to write");
-                Err(refused("--interval", message).hint("a longer interval, or faster storage"))
+                let message = format!("the checkpoint interval is {every}, but a checkpoint takes {takes}");
+                Err(refused("--interval", message).hint("use a longer interval or faster storage"))
             }
             _ => Ok(()),
         }
@@ -349,13 +348,15 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     // Larger times overflow.
     if goodput.is_nan() || goodput < LEAST_GOODPUT {
         let message = format!(
-            "the job makes no progress: a failure every {}, while a checkpoint takes {}, detection {} and a restart {}",
+            "the job makes no progress: it fails every {}, but a checkpoint takes {}, detection {} and a restart {}",
             human::seconds(job.mtbf),
             human::seconds(question.checkpoint),
             human::seconds(detection),
             human::seconds(restart),
         );
-        return Err(refused("goodput", message).hint("faster checkpoints and restarts, or fewer failures"));
+        return Err(
+            refused("goodput", message).hint("use faster checkpoints and restarts, or reduce failures")
+        );
     }
     let hour = |price: Dollars| price * question.counts.devices as f64;
     if question.mtbf.is_some() {

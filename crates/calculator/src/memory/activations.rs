@@ -13,8 +13,10 @@ use self::inputs::Inputs;
 use super::software::MemorySoftware;
 use crate::treatment::Treatment;
 use railwright_spec::cluster::Cluster;
-use railwright_spec::model::{Attention, FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
-use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
+use railwright_spec::model::{
+    Activation, Attention, FeedForward, Layer, Mixer, Mlp, Model, Module, Position, Span, Usage,
+};
+use railwright_spec::plan::{AttentionKernel, ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
 use railwright_spec::software::by_id;
 
 /// Activation memory of one layer for one micro-batch, in bytes.
@@ -54,6 +56,10 @@ pub(crate) struct Sizes {
     pub tensor_domains: u64,
     /// True if attention keeps its probabilities.
     pub is_unfused: bool,
+    /// Bytes per element of the residual stream that a layer's norms keep in addition.
+    pub norm_extra: f64,
+    /// Bytes per element of the inner width that an ungated activation keeps in addition.
+    pub plain_inner_extra: f64,
     /// Load of the fullest rank of experts relative to the mean, averaged over the layers that it stores.
     pub stored_load: f64,
 }
@@ -80,8 +86,40 @@ pub(crate) fn sizes(model: &Model, cluster: &Cluster, plan: &Plan, software: &Me
             0
         },
         is_unfused: is_unfused(cluster, plan),
+        norm_extra: norm_extra(model, plan, software),
+        plain_inner_extra: of_gpt2(model, plan, software, software.composed_gelu_extra)
+            .unwrap_or(software.inner_extra),
         stored_load: stored_load(model, plan),
     }
+}
+
+/// A constant of GPT-2's operators, under autocast or in 16 bits alone: LayerNorm, and the GELU that Transformers composes for models with
+/// learned positions (`gelu_new`).
+///
+/// Autocast computes `pow` and LayerNorm in fp32 (PyTorch, autocast op reference). `0.5 x (1 + tanh(c (x + 0.044715 x^3)))` then keeps, in bytes
+/// per element: `x` for the power 4, the result of `tanh` 4, `0.5 x` 2 and `1 + tanh` 4 for their product, and the next GEMM's input 2; in
+/// 16 bits each of them 2. LayerNorm keeps its input, which is the residual stream in fp32: 2 more than its 16-bit copy, for each of two norms.
+fn of_gpt2(model: &Model, plan: &Plan, software: &MemorySoftware, constant: Option<[f64; 2]>) -> Option<f64> {
+    let [autocast, sixteen] = constant.filter(|_| model.position == Position::Learned)?;
+    Some(if is_autocast(plan, software) { autocast } else { sixteen })
+}
+
+/// Tests whether autocast casts the operands of every GEMM. Sharded stacks (FSDP's mixed precision, DeepSpeed) compute with 16-bit weights, and
+/// frozen weights have 16 bits: the residual stream then has 16 bits as well, and nothing is cast.
+fn is_autocast(plan: &Plan, software: &MemorySoftware) -> bool {
+    let stage = plan.sharding.zero_stage;
+    let is_wide = plan.precision.master.is_some() && (stage == 0 || stage < 3 && plan.shard_group() <= 1);
+    software.casts_weights && is_wide && plan.optimizer != Optimizer::Lora
+}
+
+/// Bytes per element of the residual stream that the norms of a layer keep beyond its 16-bit copy and the input of the next GEMMs.
+///
+/// Transformers' RMSNorm computes in fp32 and multiplies the result, in the format of its input, by the weight. In 16 bits a norm keeps the
+/// fp32 copy of its input, 4, and the normalized value, 2. Under autocast the residual stream has 32 bits: the input takes 4 instead of 2, the
+/// normalized value 4, and each GEMM behind the norm casts its own 16-bit copy, three of queries, keys and values and two of gate and up.
+fn norm_extra(model: &Model, plan: &Plan, software: &MemorySoftware) -> f64 {
+    let of_rms = || software.autocast_hidden_extra.filter(|_| is_autocast(plan, software));
+    of_gpt2(model, plan, software, software.layer_norm_extra).or_else(of_rms).unwrap_or(software.hidden_extra)
 }
 
 /// Tests whether attention keeps its probabilities: with the kernel that its time has.
@@ -153,7 +191,7 @@ pub(crate) fn emit(
     sink(Module::Norm, a * h * cut_tokens, true);
     let inner_norms = (layer.norms as f64 - 1.0).max(0.0);
     sink(Module::Norm, a * h * cut_tokens * inner_norms, policy.keeps_rest());
-    sink(Module::Norm, software.hidden_extra * h * cut_tokens, policy.keeps_rest());
+    sink(Module::Norm, sizes.norm_extra * h * cut_tokens, policy.keeps_rest());
     sink(Module::Norm, software.hidden_replicated * h * sizes.tokens, policy.keeps_rest());
     let inputs = Inputs::new(layer, plan, [sizes.input, sizes.a]);
     mixer(layer, plan, software, (sizes, &inputs), policy, sink);
@@ -245,7 +283,7 @@ fn one_mixer(
             let heads = at.heads as f64 / tp;
             if at.qk_norm {
                 let width = heads * at.head_dim as f64 + kv * at.head_dim as f64;
-                sink(Module::AttentionCore, a * width * tokens, rest);
+                sink(Module::AttentionCore, (a + software.query_norm_extra) * width * tokens, rest);
             }
             let (query, key) = (heads * at.head_dim as f64, kv * at.head_dim as f64);
             (heads, query, key, kv * at.value_dim as f64, heads * at.value_dim as f64)
@@ -331,7 +369,9 @@ fn mlp(
     // Only the gated kernel keeps gate and up in the narrow format.
     let inner = if mlp.gated { sizes.inner } else { sizes.a };
     let before = inner * products * width * tokens;
-    let after = (down + software.inner_extra) * width * tokens;
+    let plain = mlp.activation == Activation::Gelu && !mlp.gated;
+    let extra = if plain { sizes.plain_inner_extra } else { software.inner_extra };
+    let after = (down + extra) * width * tokens;
     (before, after)
 }
 

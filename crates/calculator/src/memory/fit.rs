@@ -74,7 +74,7 @@ impl Fit {
     pub const fn none(self) -> &'static str {
         match self {
             Self::DoesNotFit => "fits",
-            Self::AtRisk | Self::Fits => "is sure to fit",
+            Self::AtRisk | Self::Fits => "fits with certainty",
         }
     }
 

@@ -40,7 +40,10 @@ pub fn over_time(
     let layers: usize = chunks.iter().map(|c| c.layers.len()).max().unwrap_or(0);
     let fine = layers.saturating_mul(passes.len()) <= FINE_EVENTS;
     let mut started = false;
-    for pass in passes {
+    let last = passes.iter().rposition(|pass| {
+        matches!(pass.operation.kind, OperationKind::Backward | OperationKind::BackwardInput)
+    });
+    for (at, pass) in passes.iter().enumerate() {
         let Some(index) = local.iter().position(|&c| c == u64::from(pass.operation.chunk)) else { continue };
         let Some(chunk) = chunks.get(index) else { continue };
         match pass.operation.kind {
@@ -53,6 +56,7 @@ pub fn over_time(
                 if let (true, Some((saved, _))) = (chunk.gives_head_back, chunk.head) {
                     log.give(pass.start, MemoryKind::Logits, saved);
                 }
+                cast(pass, (sum.casts, sum.casts_again), last == Some(at), &mut log);
                 log.take(pass.start, MemoryKind::Workspace, sum.working);
                 log.take(pass.start, MemoryKind::Communication, sum.gradient_buffers);
                 if gives_back {
@@ -72,6 +76,17 @@ pub fn over_time(
     log.take(end, MemoryKind::Optimizer, sum.stepping);
     log.give(Seconds::new(step_end.get().max(end.get())), MemoryKind::Optimizer, sum.stepping);
     log.finish()
+}
+
+/// Logs the casts of fp32 weights in a backward pass: recomputed layers make them again, and those of the last pass go with its layers, on
+/// average in its middle.
+fn cast(pass: &TimedOperation, (all, again): (f64, f64), is_last: bool, log: &mut Log) {
+    log.give(pass.start, MemoryKind::Parameters, again);
+    if is_last {
+        log.give(part(pass, 1, 2), MemoryKind::Parameters, all - again);
+    } else {
+        log.take(pass.end, MemoryKind::Parameters, again);
+    }
 }
 
 /// Logs the memory that exists from the start of the step.

@@ -179,6 +179,8 @@ pub(crate) struct Shares {
     pub master: f64,
     pub moments: f64,
     pub bucket: f64,
+    /// Part of `parameters` that exists only from the forward to the backward pass: casts of fp32 weights.
+    pub casts: f64,
     /// Only during the optimizer step.
     pub stepping: f64,
 }
@@ -248,6 +250,8 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let kept = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
     let accumulates_whole =
         !plan.holds_gradient_shards() || (software.whole_gradients && plan.micro_batches() > 1);
+    let is_shared = stage > 0 && group > 1.0;
+    let is_cast = software.casts_weights && stage < 3 && !is_shared && master > 0.0;
     let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
         parameters,
@@ -258,6 +262,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
         master: device * master / cut(1),
         moments: device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
         bucket: if replicated { software.gradient_bucket + copied } else { 0.0 },
+        casts: if is_cast { parameters } else { 0.0 },
         stepping: device * software.optimizer_temporary / cut(1),
     }
 }
@@ -291,12 +296,13 @@ pub(crate) fn gathered(plan: &Plan, software: &MemorySoftware, all: Extent, trai
     } else {
         all.layers
     };
+    let live = software.live_parameters.min(all.layers + all.ends);
     let root = if software.gathers_root { all.ends } else { 0.0 };
     let wire = plan.precision.gradient_reduce.bytes();
     // The full gradient in the compute format, and its copy in the wire format if that is wider.
     let gradient = bytes + if wire > bytes { wire } else { 0.0 };
     (
-        (layers_gathered + root) * bytes,
+        (layers_gathered + root).max(live) * bytes,
         (software.gradient_layers * trained.largest).min(trained.layers.max(trained.ends)) * gradient,
     )
 }
@@ -357,6 +363,24 @@ mod tests {
         // Two replicas of an expert in each direction, four in all; gradients are whole.
         assert_eq!((per.routed.master, per.routed.gradients), (4.0 / 4.0, 4.0));
         assert_eq!(per.dense.master, 4.0 / 256.0);
+    }
+
+    /// DeepSpeed keeps up to 1e9 parameters gathered (`stage3_max_live_parameters`): 2 GB in bf16, or all of a small model.
+    #[test]
+    fn parameters_that_are_used_again_soon_stay_gathered() {
+        let mut plan = testing::plan();
+        plan.sharding.zero_stage = 3;
+        plan.sharding.reshard_after_forward = true;
+        let mut software = testing::neutral();
+        let all = |largest: f64| Extent { largest, layers: 32.0 * largest, ends: 1.05e9 };
+        let bytes =
+            |software: &MemorySoftware, largest| gathered(&plan, software, all(largest), Extent::default()).0;
+        assert_eq!(bytes(&software, 2.18e8), 2.0 * 2.0 * 2.18e8);
+        software.live_parameters = 1e9;
+        assert_eq!(bytes(&software, 2.18e8), 2e9);
+        assert_eq!(bytes(&software, 8.55e8), 2.0 * 2.0 * 8.55e8);
+        software.live_parameters = 1e12;
+        assert_eq!(bytes(&software, 2.18e8), 2.0 * (32.0 * 2.18e8 + 1.05e9));
     }
 
     #[test]

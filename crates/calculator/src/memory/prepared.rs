@@ -7,9 +7,10 @@ use super::held::HeldParts;
 use super::moment::Moment;
 use super::parameters::{PerParameter, Shares, per_parameter};
 use super::stages::{StageLayers, layout};
-use super::sum::{Prepared, StageSum, finish, prepare_layers};
+use super::sum::{Prepared, StageSum, finish, prepare_layers, worse};
 use super::{MemoryInput, MemorySoftware, Peak, activations, in_flight};
 use crate::partition;
+use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
@@ -28,12 +29,14 @@ impl StageLayout {
     /// Stages of a plan. Depends on parallel sizes, schedule, split and micro-batches.
     ///
     /// A stage with the layers of a previous one and no more micro-batches alive needs no more, so it is excluded.
-    pub fn new(model: &Model, plan: &Plan, software: &MemorySoftware) -> Self {
+    pub fn new(model: &Model, cluster: &Cluster, plan: &Plan, software: &MemorySoftware) -> Self {
         let mut stages: Vec<OnStage> = Vec::new();
         for (stage, chunks) in layout(model, plan, software.stage_split).into_iter().enumerate() {
             let alive = (0..chunks.len()).map(|c| in_flight(plan, stage, c)).collect();
             let next = OnStage { stage, chunks, alive };
-            if stages.last().is_none_or(|known| !next.is_no_more(known, model)) {
+            // Stages on other devices have other memory.
+            let is_mixed = !cluster.pools.is_empty();
+            if is_mixed || stages.last().is_none_or(|known| !next.is_no_more(known, model)) {
                 stages.push(next);
             }
         }
@@ -85,6 +88,8 @@ impl ParameterBytes {
             master: a.master.min(b.master),
             moments: a.moments.min(b.moments),
             bucket: a.bucket.min(b.bucket),
+            casts: (a.parameters.min(b.parameters) - (a.parameters - a.casts).min(b.parameters - b.casts))
+                .max(0.0),
             stepping: a.stepping.min(b.stepping),
         };
         let (a, b) = (self.0, other.0);
@@ -155,10 +160,7 @@ impl UnshardedStages {
         for (stage, unsharded) in &self.0 {
             let mut sum = *unsharded;
             sum.shard(input, bytes.per());
-            let next = sum.peak();
-            if next.0 > worst.1.0 {
-                worst = (*stage, next);
-            }
+            worst = worse(input, worst, (*stage, sum.peak()));
         }
         finish(input, worst)
     }
@@ -184,10 +186,8 @@ impl HeldStages {
         for ((stage, _), held) in layout.stages().zip(&self.0) {
             let mut sum = *held;
             sum.states(bytes.per());
-            let need = sum.at(Moment::OptimizerStep);
-            if need > worst.1.0 {
-                worst = (stage, (need, Moment::OptimizerStep));
-            }
+            let moment = Moment::OptimizerStep;
+            worst = worse(input, worst, (stage, (sum.at(moment), moment)));
         }
         finish(input, worst)
     }
@@ -234,7 +234,7 @@ mod tests {
                     };
                     let parameters = HeldParts::new(&model, &plan);
                     let base = PeakParts::new(&whole, &parameters);
-                    let stages = StageLayout::new(&model, &plan, software);
+                    let stages = StageLayout::new(&model, &cluster, &plan, software);
                     let held = parameters.on(&model, software, &stages);
                     for recompute in [
                         Recompute::None,

@@ -81,6 +81,8 @@ pub struct StageReport {
     pub reserved: Bytes,
     /// Memory reported by the device.
     pub device: Bytes,
+    /// Memory of the device; that of the smallest kind on the stage.
+    pub available: Bytes,
 }
 
 /// Memory of all stages, compared with the device's.
@@ -91,7 +93,7 @@ pub struct MemoryReport {
     pub stages: Vec<StageReport>,
     /// Index of the stage with the largest need.
     pub worst: usize,
-    /// Memory of the device.
+    /// Memory of the device of the worst stage.
     pub device_memory: Bytes,
     /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails.
     pub margin: Bytes,
@@ -112,13 +114,14 @@ pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
         (0..prepared.stages.len()).map(|stage| stage_report(input, &prepared, stage)).collect();
     let mut worst = 0;
     for (i, stage) in stages.iter().enumerate() {
-        if stage.allocated > stages[worst].allocated {
+        let need = |i: usize, stage: &StageReport| input.weighted(i, stage.allocated.get());
+        if need(i, stage) > need(worst, &stages[worst]) {
             worst = i;
         }
     }
     let need = stages.get(worst).map_or(Bytes::ZERO, |s| s.device);
     let least = stages.get(worst).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5);
-    let device_memory = input.cluster.accelerator.memory;
+    let device_memory = input.available(worst);
     let probability = probability_of_fitting(least, device_memory, input.software.sigma);
     MemoryReport {
         stages,
@@ -139,6 +142,8 @@ struct At {
     activations: bool,
     /// Gradients.
     gradients: bool,
+    /// Casts of fp32 weights.
+    casts: bool,
 }
 
 struct Items(Vec<Item>);
@@ -155,7 +160,8 @@ impl Items {
         let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
         let of = |dense: f64, routed: f64| held.dense * dense + held.routed * routed;
         let module = Some(module);
-        self.push(Kind::Parameters, module, layer, prepared.per.parameters(held));
+        let casts = if at.casts { 0.0 } else { of(dense.casts, routed.casts) };
+        self.push(Kind::Parameters, module, layer, prepared.per.parameters(held) - casts);
         if at.gradients {
             self.push(Kind::Gradients, module, layer, of(dense.gradients, routed.gradients));
         }
@@ -186,7 +192,11 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
     let chunks = &prepared.stages[stage];
     let in_flight: Vec<f64> = (0..chunks.len()).map(|c| input.alive(stage, c)).collect();
     let waits = matches!(moment, Moment::Loss | Moment::Backward);
-    let at = At { activations: waits, gradients: !waits || sum.lazy_gradients == 0.0 };
+    let at = At {
+        activations: waits,
+        gradients: !waits || sum.lazy_gradients == 0.0,
+        casts: moment == Moment::Loss || moment == Moment::Backward && sum.casts_again == 0.0,
+    };
     for (chunk, &alive) in chunks.iter().zip(&in_flight) {
         let with_embedding = chunks.iter().any(|c| c.embedding);
         chunk_items(input, prepared, chunk, alive, at, with_embedding, &mut items);
@@ -208,6 +218,7 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
         allocated: Bytes::new(allocated),
         reserved: Bytes::new(reserved),
         device: Bytes::new(device),
+        available: input.available(stage),
     }
 }
 

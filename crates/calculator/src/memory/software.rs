@@ -2,6 +2,7 @@
 //!
 //! Responsible for: reading the constants and their inheritance. Contains no constants of single runs.
 
+use crate::software::phrases::names;
 use crate::software::{features_of, generation_of};
 pub use railwright_spec::plan::StageSplit;
 use railwright_spec::problem::Problem;
@@ -51,12 +52,26 @@ pub struct MemorySoftware {
     pub score_extra: f64,
     /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, sharded by sequence parallelism.
     pub hidden_extra: f64,
+    /// The same under autocast over fp32 weights, where the residual stream has 32 bits and each GEMM casts its own copy of its input. Absent:
+    /// `hidden_extra`.
+    #[serde(default)]
+    pub autocast_hidden_extra: Option<f64>,
+    /// Bytes per element of queries and keys kept by their norms beyond one 16-bit input.
+    #[serde(default)]
+    pub query_norm_extra: f64,
     /// The same, but not sharded by tensor or sequence parallelism.
     pub hidden_replicated: f64,
     /// Bytes per element of queries, keys and values kept beyond one copy of each (rotation in fp32, transposes).
     pub qkv_extra: f64,
     /// Bytes per element of the inner width kept beyond gate, up and product (the activation's own output).
     pub inner_extra: f64,
+    /// Bytes per element of the inner width kept beyond the first product's output and the second one's input by a GELU that is composed of
+    /// operators: under autocast, and if all is in 16 bits. Absent: `inner_extra`.
+    #[serde(default)]
+    pub composed_gelu_extra: Option<[f64; 2]>,
+    /// The same per element of the residual stream of each layer for norms by the framework's LayerNorm. Absent: `hidden_extra`.
+    #[serde(default)]
+    pub layer_norm_extra: Option<[f64; 2]>,
     /// Bytes per element of the experts' outputs kept until the router weights them (0 if the weight is applied before the down
     /// projection).
     pub expert_output: f64,
@@ -104,10 +119,15 @@ pub struct MemorySoftware {
     pub optimizer_extra: f64,
     /// Temporary bytes per stepped parameter in the optimizer.
     pub optimizer_temporary: f64,
+    /// True if autocast casts fp32 weights where they are used: the 16-bit copy of a weight lasts from its forward to its backward pass.
+    pub casts_weights: bool,
     /// ZeRO-3: true if the shard is kept in the low-precision format in addition to the master copy.
     pub keeps_low_precision_shard: bool,
     /// ZeRO-3: number of layers with gathered parameters at once.
     pub gathered_layers: f64,
+    /// ZeRO-3: parameters that stay gathered after their use because they are used again soon, at most.
+    #[serde(default)]
+    pub live_parameters: f64,
     /// ZeRO-3: number of layers with full gradients at once.
     pub gradient_layers: f64,
     /// ZeRO-3: true if embedding and head stay gathered together through forward and backward.
@@ -134,6 +154,20 @@ pub struct SoftwareCatalogue {
     generations: BTreeMap<String, Stacks>,
     /// Features in the order of the file: if two change one constant, the later one applies.
     features: Vec<MemoryFeature>,
+    /// Words that name a metric, in the order of the file.
+    metrics: Vec<Metric>,
+}
+
+/// Words of a text that name the metric of a published peak.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metric {
+    /// Lowercase phrases.
+    words: Vec<String>,
+    /// The metric.
+    published: Published,
+    /// Evidence.
+    source: String,
 }
 
 #[derive(Deserialize)]
@@ -142,6 +176,8 @@ struct File {
     software: Vec<toml::Table>,
     #[serde(default)]
     feature: Vec<MemoryFeature>,
+    #[serde(default)]
+    metric: Vec<Metric>,
 }
 
 /// Changes of any generation's constants by a feature of `catalog/software.toml`.
@@ -158,6 +194,9 @@ struct MemoryFeature {
     /// Lower limits of constants: additional memory of unfused operators. A generation that already holds more is unchanged.
     #[serde(default)]
     at_least: Least,
+    /// Upper limits of constants: memory of unfused operators that fused ones do not hold.
+    #[serde(default)]
+    at_most: Most,
 }
 
 /// Constants that a feature changes; absent ones are unchanged.
@@ -181,8 +220,18 @@ struct Least {
     inner_extra: f64,
 }
 
+/// Upper limits that a feature sets; absent is no limit.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Most {
+    hidden_extra: Option<f64>,
+    autocast_hidden_extra: Option<f64>,
+    query_norm_extra: Option<f64>,
+    inner_extra: Option<f64>,
+}
+
 /// Maximum number of features. More have too many combinations for the table.
-const MOST_FEATURES: usize = 10;
+const MOST_FEATURES: usize = 12;
 
 /// A generation and its constants under each combination of features, calculated at first use. Bit `n` of an index is the feature at `n`;
 /// index 0 is the generation alone.
@@ -212,8 +261,11 @@ impl SoftwareCatalogue {
             e.span().map_or(problem.clone(), |span| problem.at_offset(text, span.start))
         })?;
         let features = file.feature;
-        if features.len() > MOST_FEATURES || features.iter().any(|feature| feature.source.is_empty()) {
-            let problem = format!("more than {MOST_FEATURES} features, or one without a source");
+        let metrics = file.metric;
+        let sources = features.iter().map(|feature| &feature.source);
+        let lacks_source = sources.chain(metrics.iter().map(|metric| &metric.source)).any(String::is_empty);
+        if features.len() > MOST_FEATURES || lacks_source {
+            let problem = format!("more than {MOST_FEATURES} features, or an entry without a source");
             return Err(Problem::new(problem).in_file("memory.toml"));
         }
         let mut tables: BTreeMap<String, toml::Table> = BTreeMap::new();
@@ -246,7 +298,7 @@ impl SoftwareCatalogue {
             return Err(Problem::new(format!("the entry `{FALLBACK}` for unknown software is missing"))
                 .in_file("memory.toml"));
         }
-        Ok(Self { generations: all, features })
+        Ok(Self { generations: all, features, metrics })
     }
 
     /// The constants of a generation with its features. For an unknown one, those of the newest calibrated Megatron Core.
@@ -263,11 +315,18 @@ impl SoftwareCatalogue {
                 for feature in self.features.iter().filter(|feature| named(feature)) {
                     feature.changes.apply(&mut software);
                     feature.at_least.apply(&mut software);
+                    feature.at_most.apply(&mut software);
                 }
                 Box::new(software)
             }),
             _ => &stacks.plain,
         }
+    }
+
+    /// The metric of a peak that a description of its run names, in lowercase.
+    pub fn metric_in(&self, text: &str) -> Option<Published> {
+        let is_named = |metric: &&Metric| metric.words.iter().any(|word| names(text, word));
+        self.metrics.iter().find(is_named).map(|metric| metric.published)
     }
 
     /// Tests whether a generation has its own constants.
@@ -289,6 +348,16 @@ impl Changes {
         set(&mut to.logit_chunks, self.logit_chunks);
         to.gathered_logits = self.gathered_logits.unwrap_or(to.gathered_logits);
         to.whole_gradients = self.whole_gradients.unwrap_or(to.whole_gradients);
+    }
+}
+
+impl Most {
+    fn apply(&self, to: &mut MemorySoftware) {
+        let limit = |own: f64, most: Option<f64>| own.min(most.unwrap_or(f64::INFINITY));
+        to.hidden_extra = limit(to.hidden_extra, self.hidden_extra);
+        to.autocast_hidden_extra = to.autocast_hidden_extra.map(|own| limit(own, self.autocast_hidden_extra));
+        to.query_norm_extra = limit(to.query_norm_extra, self.query_norm_extra);
+        to.inner_extra = limit(to.inner_extra, self.inner_extra);
     }
 }
 
@@ -350,6 +419,11 @@ mod tests {
         for feature in &named {
             let changes =
                 |id: &str| catalogue.get(&format!("{id}+cuda-graphs+{feature}")) != catalogue.get(id);
+            if *feature == "fused-layers" {
+                // Most generations hold no more.
+                assert!(changes("transformers-2026") && !changes("megatron-core-2025"));
+                continue;
+            }
             // One generation already has it.
             assert!(catalogue.generations.keys().filter(|id| !changes(id)).count() < 6, "{feature}");
         }
@@ -390,6 +464,32 @@ mod tests {
         // Norms that keep the fp32 input and the normalized value hold 16 bytes, more than 12.
         assert_eq!(extra("torch-3d-2023+plain-norm"), extra("torch-3d-2023"));
         assert_eq!(extra("megatron-core-2025+plain-norm")[0], 12.0);
+    }
+
+    /// Two norms of Transformers under autocast keep, per element, the fp32 residual stream, the normalized value in fp32 and a 16-bit cast for
+    /// each of the five GEMMs behind them, where 2 + 2 bytes a norm are counted elsewhere. Liger's kernels keep no normalized value.
+    #[test]
+    fn fused_layers_hold_only_inputs() {
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let plain = catalogue.get("transformers-2026");
+        let fused = catalogue.get("transformers-2026+fused-layers");
+        assert_eq!((plain.hidden_extra, plain.inner_extra, plain.query_norm_extra), (12.0, 2.0, 4.0));
+        assert_eq!((fused.hidden_extra, fused.inner_extra, fused.query_norm_extra), (0.0, 0.0, 0.0));
+        let counted = 2.0 * (2.0 + 2.0);
+        assert_eq!(plain.autocast_hidden_extra, Some(2.0 * (4.0 + 4.0) + 5.0 * 2.0 - counted));
+        assert_eq!(fused.autocast_hidden_extra, Some(2.0 * 4.0 + 5.0 * 2.0 - counted));
+    }
+
+    #[test]
+    fn a_text_names_the_metric_of_its_peak() {
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let of = |text: &str| catalogue.metric_in(text);
+        assert_eq!(of("megatron-lm; memory by nvidia-smi"), Some(Published::Device));
+        assert_eq!(of("primus (megatron-lm, rocm)"), Some(Published::Device));
+        assert_eq!(of("primus; max allocated 15754.9 mib"), Some(Published::Allocated));
+        assert_eq!(of("max_memory_reserved"), Some(Published::Reserved));
+        assert_eq!(of("megatron-lm, not nvidia-smi"), None);
+        assert_eq!(of("megatron-core"), None);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Peak {
     pub reserved: Bytes,
     /// Memory reported by the device: reserved, the driver's context and the communicators.
     pub device: Bytes,
+    /// Device memory of the stage.
+    pub available: Bytes,
 }
 
 impl Peak {
@@ -118,6 +120,10 @@ pub(crate) struct StageSum {
     pub working: f64,
     /// Gradients that do not exist yet at the loss and at the start of the backward pass.
     pub lazy_gradients: f64,
+    /// Casts of fp32 weights, part of `resident`: they exist from the forward to the backward pass.
+    pub casts: f64,
+    /// Part of them that is gone when the backward pass begins, because a recomputed layer casts its weights again.
+    pub casts_again: f64,
     pub gathered: f64,
     pub gradient_buffers: f64,
     pub pipeline_buffers: f64,
@@ -135,6 +141,11 @@ impl StageSum {
         self.resident + self.workspace
     }
 
+    /// Memory throughout the step, without casts of weights.
+    fn lasting(&self) -> f64 {
+        self.always() - self.casts
+    }
+
     fn waiting(&self) -> f64 {
         self.always() - self.lazy_gradients
             + self.activations
@@ -147,11 +158,13 @@ impl StageSum {
     pub(crate) fn at(&self, moment: Moment) -> f64 {
         match moment {
             Moment::Loss => self.waiting() + self.loss,
-            Moment::Backward => self.waiting() - self.head_done + self.gradient_buffers + self.working,
-            Moment::BackwardEnd => {
-                self.always() + self.gathered + self.pipeline_buffers + self.gradient_buffers + self.working
+            Moment::Backward => {
+                self.waiting() - self.casts_again - self.head_done + self.gradient_buffers + self.working
             }
-            Moment::OptimizerStep => self.always() + self.stepping,
+            Moment::BackwardEnd => {
+                self.lasting() + self.gathered + self.pipeline_buffers + self.gradient_buffers + self.working
+            }
+            Moment::OptimizerStep => self.lasting() + self.stepping,
         }
     }
 
@@ -285,7 +298,7 @@ pub fn peak(input: &MemoryInput<'_>) -> Peak {
     let prepared = prepare(input);
     let worst = (0..prepared.stages.len())
         .map(|stage| (stage, stage_sum(input, &prepared, stage).peak()))
-        .fold((0, (0.0, Moment::Backward)), |best, next| if next.1.0 > best.1.0 { next } else { best });
+        .fold((0, (0.0, Moment::Backward)), |best, next| worse(input, best, next));
     finish(input, worst)
 }
 
@@ -304,6 +317,15 @@ pub fn published_peak(input: &MemoryInput<'_>) -> Bytes {
     }
 }
 
+/// The stage with the larger need relative to its device memory; the first of equal ones.
+pub(super) fn worse(
+    input: &MemoryInput<'_>,
+    best: (usize, (f64, Moment)),
+    next: (usize, (f64, Moment)),
+) -> (usize, (f64, Moment)) {
+    if input.weighted(next.0, next.1.0) > input.weighted(best.0, best.1.0) { next } else { best }
+}
+
 pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usize, (f64, Moment))) -> Peak {
     let (reserved, device) = overheads(allocated, input.plan, input.software);
     Peak {
@@ -312,6 +334,7 @@ pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usi
         allocated: Bytes::new(allocated),
         reserved: Bytes::new(reserved),
         device: Bytes::new(device),
+        available: input.available(stage),
     }
 }
 
@@ -377,6 +400,9 @@ impl StageSum {
     pub(super) fn shard(&mut self, input: &MemoryInput<'_>, per: &PerParameter) {
         let MemoryInput { plan, software, .. } = *input;
         self.states(per);
+        if plan.stage_recompute.is_none() && matches!(plan.recompute, Recompute::Full { layers: None }) {
+            self.casts_again = self.casts;
+        }
         if software.lazy_gradients && plan.micro_batches() <= 1 {
             self.lazy_gradients =
                 self.held.dense * per.dense.gradients + self.held.routed * per.routed.gradients;
@@ -392,6 +418,7 @@ impl StageSum {
         self.resident = cost(per.dense.resident(), per.routed.resident())
             + frozen
             + held.matmul * (per.narrow - per.narrower);
+        self.casts = cost(per.dense.casts, per.routed.casts);
         self.stepping = cost(per.dense.stepping, per.routed.stepping);
     }
 }

@@ -1,6 +1,6 @@
 //! Selection of the applied price, with its date.
 
-use railwright_spec::cluster::Accelerator;
+use railwright_spec::cluster::{Cluster, HourlyPrice};
 use railwright_spec::quantity::Dollars;
 use railwright_spec::run::Cost;
 use serde::{Deserialize, Serialize};
@@ -61,14 +61,21 @@ pub(super) fn electricity(cost: &Cost) -> DatedPrice {
     cost.electricity_price.map_or_else(electricity_price, DatedPrice::given)
 }
 
-/// The run's own price of a device-hour, otherwise the catalogue's typical one. `None` without either.
-pub(super) fn device_price(accelerator: &Accelerator, cost: &Cost) -> Option<DatedPrice> {
+/// The run's own price of a device-hour, otherwise the catalogue's typical one, as the mean over all devices of the job. `None` without
+/// either.
+pub(super) fn device_price(cluster: &Cluster, cost: &Cost) -> Option<DatedPrice> {
     let from_catalogue = || {
-        let price = accelerator.price.as_ref()?;
+        let price = |kind: &Cluster| kind.accelerator.price.clone();
+        let mean = |of: fn(&HourlyPrice) -> Option<Dollars>| {
+            cluster.mean_over_devices(|kind| Some(of(&price(kind)?)?.get())).map(Dollars::new)
+        };
+        let mut sources: Vec<String> =
+            cluster.kinds().filter_map(|(kind, _)| Some(price(kind)?.source)).collect();
+        sources.dedup();
         Some(DatedPrice {
-            amount: price.typical,
-            range: price.low.zip(price.high),
-            source: price.source.clone(),
+            amount: mean(|price| Some(price.typical))?,
+            range: mean(|price| price.low).zip(mean(|price| price.high)),
+            source: sources.join("; "),
         })
     };
     cost.price_per_device_hour.map(DatedPrice::given).or_else(from_catalogue)

@@ -59,7 +59,7 @@ impl Pipeline<'_> {
         });
         if let Some(chunk) = bad_chunk {
             return Err(Problem::new(format!(
-                "the costs of virtual stage {chunk} are not all finite, non-negative and at least their saving"
+                "virtual stage {chunk} has a cost that is negative, not finite, or less than its saving"
             )));
         }
         if !good(self.transfer) {

@@ -2,13 +2,14 @@
 
 use super::{Case, Machines, statistics};
 use crate::costing::Costing;
+use crate::defaults::recompute;
 use crate::estimate;
 use crate::evaluate::evaluate;
-use crate::memory::{self, Fit, MemoryInput, MemorySoftware, Peak, SoftwareCatalogue};
+use crate::memory::{self, Fit, MemoryInput, MemorySoftware, Peak, Published, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::Portable as _;
 use railwright_spec::calibration::Calibration;
-use railwright_spec::plan::{Recompute, RecomputeModule};
+use railwright_spec::plan::{PlanSpec, Recompute};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
@@ -313,10 +314,11 @@ pub fn peak_memory(case: &Case, constants: &MemorySoftware) -> Bytes {
 }
 
 fn published_peak(case: &Case, input: &MemoryInput<'_>, peak: &Peak) -> Bytes {
-    match case.peak_kind.as_deref() {
-        Some("allocated") => peak.allocated,
-        Some("reserved") => peak.reserved,
-        _ => memory::published_peak(input),
+    match case.peak_kind {
+        Some(Published::Allocated) => peak.allocated,
+        Some(Published::Reserved) => peak.reserved,
+        Some(Published::Device) => peak.device,
+        None => memory::published_peak(input),
     }
 }
 
@@ -330,52 +332,44 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
     }
 }
 
-/// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan.
+/// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan. The policies are those of
+/// default layouts ([`recompute::policies`]); of whole layers it is the smallest number that fits, if the framework can count them.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
-    use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm, Operators};
     if case.recompute_known {
         return;
     }
-    let selective = |modules: &[RecomputeModule]| Recompute::Selective {
-        modules: modules.iter().copied().collect(),
-        layers: None,
-    };
-    let offers = software::by_id(&case.plan.software).ok().map(|software| &software.offers);
-    // torchtitan has no modules to choose, but kinds of operators.
-    let by_operator = offers.is_some_and(|offers| offers.recompute == [Operators]);
-    let cheap = if by_operator {
-        vec![Recompute::None, selective(&[Operators])]
-    } else {
-        let fused = selective(&[Norm, Activation, LatentUpProjection]);
-        vec![Recompute::None, selective(&[CoreAttention]), fused]
-    };
-    let full = |layers| Recompute::Full { layers };
-    let layers = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
-    let can_count = offers.is_some_and(|offers| offers.recompute_layers);
+    let open = PlanSpec::default();
+    let policies = software::by_id(&case.plan.software).map_or_else(
+        |_| vec![Recompute::None],
+        |software| recompute::policies(&open, &case.model, &case.plan, software, &case.cluster),
+    );
+    let of_stage = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
     let device = case.cluster.accelerator.memory;
     // The run is known to have fitted, so an excess within the model's own error is ignored.
-    let mut fits = |policy: Recompute| {
-        case.plan.recompute = policy;
+    let mut fits = |policy: &Recompute| {
+        case.plan.recompute = policy.clone();
         memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.portable_exp()
     };
-    if cheap.into_iter().any(&mut fits) {
-        return;
-    }
-    // Next, the minimum number of whole layers per stage that fits, if the framework can count them: that recomputes less than the same
-    // module of every layer.
-    if can_count && fits(full(Some(layers.saturating_sub(1)))) {
-        let (mut too_few, mut enough) = (0, layers.saturating_sub(1));
-        while enough > too_few + 1 {
-            let middle = too_few.midpoint(enough);
-            if fits(full(Some(middle))) { enough = middle } else { too_few = middle }
+    let counted = |layers| Recompute::Full { layers: Some(layers) };
+    let mut chosen = Recompute::None;
+    for policy in policies {
+        let most = of_stage.saturating_sub(1);
+        chosen = match policy {
+            Recompute::Full { layers: Some(_) } if fits(&counted(most)) => {
+                let (mut too_few, mut enough) = (0, most);
+                while enough > too_few + 1 {
+                    let middle = too_few.midpoint(enough);
+                    if fits(&counted(middle)) { enough = middle } else { too_few = middle }
+                }
+                counted(enough)
+            }
+            policy => policy,
+        };
+        if fits(&chosen) {
+            break;
         }
-        case.plan.recompute = full(Some(enough));
-    } else if can_count
-        || by_operator
-        || !fits(selective(&[Norm, Activation, LatentUpProjection, CoreAttention, Mlp]))
-    {
-        case.plan.recompute = full(None);
     }
+    case.plan.recompute = chosen;
 }
 
 fn summarize(rows: &[RowResult]) -> Summary {

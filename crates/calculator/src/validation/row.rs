@@ -7,6 +7,7 @@
 mod recompute;
 
 use super::table::Cells;
+use crate::memory::{Published, SoftwareCatalogue};
 use crate::software::phrases::{is_denied, names};
 use crate::software::{self, Software};
 use railwright_spec::cluster::{self, Cluster};
@@ -43,8 +44,8 @@ pub struct Case {
     pub step_time: Option<f64>,
     /// Measured peak memory in bytes.
     pub peak_memory: Option<f64>,
-    /// Metric of that peak: `allocated`, `reserved`, or unknown.
-    pub peak_kind: Option<String>,
+    /// Metric of that peak; `None` if neither the row nor its text names it.
+    pub peak_kind: Option<Published>,
     /// True if the run ran out of memory.
     pub out_of_memory: bool,
     /// True if dimensions, parallel sizes and batch are all published.
@@ -208,7 +209,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         recompute_known,
         step_time: step_time(cells, global_batch * sequence_length, devices),
         peak_memory: peak_memory(cells),
-        peak_kind: cells.text("peak_mem_kind").map(str::to_owned),
+        peak_kind: peak_kind(cells, framework, &notes),
         out_of_memory: cells.text("status") == Some("oom"),
         complete: cells.flag("complete").unwrap_or(false),
         trust: cells.text("trust").unwrap_or_default().to_owned(),
@@ -224,6 +225,19 @@ pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
         .or_else(|| cells.number("measured_tokens_per_s_per_gpu").map(from_rate))
         .or_else(|| cells.number("derived_tokens_per_s_per_gpu").map(from_rate))
         .filter(|t| *t > 0.0 && t.is_finite())
+}
+
+/// The metric of the measured peak: the column `peak_mem_kind`, otherwise what the text names.
+fn peak_kind(cells: &Cells, framework: &str, notes: &str) -> Option<Published> {
+    match cells.text("peak_mem_kind") {
+        Some("allocated") => Some(Published::Allocated),
+        Some("reserved") => Some(Published::Reserved),
+        Some("device") => Some(Published::Device),
+        _ => {
+            let text = format!("{}; {notes}", framework.to_lowercase());
+            SoftwareCatalogue::shared().ok()?.metric_in(&text)
+        }
+    }
 }
 
 /// The measured peak memory in bytes. `peak_mem_unit` is the unit of the column; the default is decimal gigabytes.
@@ -393,6 +407,8 @@ const ALL_SIXTEEN: &[&str] = &[
     "model loaded in bf16",
     "torch_dtype=torch.bfloat16",
     "torch_dtype bfloat16",
+    "bf16 parameters, bf16 moments",
+    "6 bytes a parameter",
 ];
 
 /// Sets the number formats that the row specifies; the others are the generation's defaults.
@@ -424,8 +440,13 @@ fn schedule(framework: &str, notes: &str) -> Schedule {
 
 /// Whether the notes state that exchanges of experts overlap with compute; `None` if they do not mention it.
 fn expert_overlap(notes: &str) -> Option<bool> {
-    let phrases =
-        ["overlap_moe_expert_parallel_comm", "expert-parallel overlap", "expert overlap", "ep overlap"];
+    let phrases = [
+        "overlap_moe_expert_parallel_comm",
+        "expert-parallel overlap",
+        "expert overlap",
+        "ep overlap",
+        "a2a overlap",
+    ];
     let mentioned = phrases.iter().find(|phrase| notes.contains(*phrase))?;
     Some(names(notes, mentioned))
 }

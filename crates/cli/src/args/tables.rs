@@ -2,6 +2,7 @@
 
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
+use railwright_profiler::clocks::ClockPolicy;
 
 /// Alignment of the ranks' clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -13,6 +14,16 @@ pub(crate) enum Clocks {
     Align,
     /// Keep recorded times
     Recorded,
+}
+
+impl From<Clocks> for ClockPolicy {
+    fn from(clocks: Clocks) -> Self {
+        match clocks {
+            Clocks::Auto => Self::Auto,
+            Clocks::Align => Self::Align,
+            Clocks::Recorded => Self::Recorded,
+        }
+    }
 }
 
 /// Arguments of `query`.

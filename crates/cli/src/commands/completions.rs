@@ -1,10 +1,9 @@
 //! `completions` and `man`: made from the same description of the arguments as `--help`.
 
 use super::examples;
-use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input;
 use crate::printer::Printer;
+use crate::{args, input};
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;

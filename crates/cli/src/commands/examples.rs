@@ -1,9 +1,8 @@
 //! `examples` and `init`: run files to start from.
 
-use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use crate::run;
+use crate::{args, run};
 use railwright_catalog::EXAMPLE_RUNS as EXAMPLES;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::keys;

@@ -7,7 +7,6 @@ mod bar;
 
 use bar::Bar;
 use railwright_server::Watch;
-use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -93,24 +92,15 @@ impl Progress {
             bar.finish();
         }
     }
+}
 
-    /// A reader that reports consumed bytes.
-    pub(crate) fn watch<R: Read>(&self, stream: R) -> Watched<'_, R> {
-        Watched { stream, progress: self }
+impl crate::input::Progress for Progress {
+    fn advance_to(&self, units: u64, words: &dyn Fn() -> Option<String>) {
+        Progress::advance_to(self, units, words);
     }
-}
 
-/// A stream that is watched.
-pub(crate) struct Watched<'a, R> {
-    stream: R,
-    progress: &'a Progress,
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.stream.read(buffer)?;
-        self.progress.advance(count as u64);
-        Ok(count)
+    fn finish(&self) {
+        Progress::finish(self);
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("fsdp_config.fsdp_forward_prefetch", Ignored),
     (
         "fsdp_config.fsdp_auto_wrap_policy",
-        Lost(&["TRANSFORMER_BASED_WRAP"], "parameters are estimated as gathered layer by layer"),
+        Lost(&["TRANSFORMER_BASED_WRAP"], "parameters are assumed to be gathered layer by layer"),
     ),
     ("fsdp_config.fsdp_transformer_layer_cls_to_wrap", Ignored),
     ("fsdp_config.fsdp_min_num_params", Ignored),

@@ -24,8 +24,22 @@ pub(crate) fn json(text: &str, file: &str) -> Result<Document, Problem> {
             .map(str::len)
             .sum::<usize>()
             .saturating_add(error.column().saturating_sub(1));
-        Problem::new(message).in_file(file).at_offset(text, offset)
+        let problem = match placeholder(text, offset) {
+            Some(word) => Problem::new(format!("`{word}` is not JSON, but a name that a script replaces"))
+                .hint("pass the script, or the file that it writes"),
+            None => Problem::new(message),
+        };
+        problem.in_file(file).at_offset(text, offset)
     })
+}
+
+/// The name in the place of a value, as templates have it: `"train_batch_size": GBSIZE`.
+fn placeholder(text: &str, offset: usize) -> Option<&str> {
+    let rest = text.get(offset..)?;
+    let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let word = rest.get(..end).filter(|word| word.len() > 1)?;
+    word.starts_with(|c: char| c.is_ascii_uppercase()).then_some(word)
 }
 
 /// Position of the parser in the text.

@@ -4,6 +4,7 @@
 //! their names and the text around them.
 
 use super::edited::{Change, Edited};
+use crate::RemarkKind;
 use crate::megatron::flags;
 
 /// Megatron-LM's switches for its own FSDP.
@@ -16,6 +17,9 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
             "`{}` also goes into a file that the script writes, so `{}` and that file would differ",
             kept.variable, kept.name
         ));
+    }
+    if let Some(reason) = against_file(before, after) {
+        return Some(reason);
     }
     let adds = |name: &str| changes.iter().any(|change| change.name == name && change.after.is_some());
     if OWN_FSDP.into_iter().any(adds) {
@@ -42,6 +46,29 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
         ));
     }
     None
+}
+
+/// A setting that the DeepSpeed file of a script has as well, and that the edit changes in the flags alone.
+fn against_file(before: &str, after: &str) -> Option<String> {
+    if !after.contains("deepspeed_config") || !after.contains("<<") {
+        return None;
+    }
+    let conflicts = |text: &str| -> Vec<String> {
+        let launch = crate::read(text, "file").and_then(Result::ok);
+        let of_file = |launch: crate::Launch| -> Vec<String> {
+            let conflicts = launch.remarks_of(RemarkKind::Conflict);
+            conflicts
+                .filter(|remark| remark.message.contains("DeepSpeed's file"))
+                .map(|remark| remark.message.clone())
+                .collect()
+        };
+        launch.map(of_file).unwrap_or_default()
+    };
+    let known = conflicts(before);
+    let key = |message: &str| message.split('`').nth(1).unwrap_or_default().to_owned();
+    let new =
+        conflicts(after).into_iter().find(|message| !known.iter().any(|other| key(other) == key(message)))?;
+    Some(format!("the script also writes `{}` into DeepSpeed's file: change both", key(&new)))
 }
 
 /// Lines of a text without its comments.
@@ -89,7 +116,7 @@ impl Edited {
         });
         (!has_evidence && !added.is_empty()).then(|| {
             let list = added.join(", ");
-            format!("no flag of the file dates its Megatron-LM: check that this version has {list}")
+            format!("the version of Megatron-LM is unknown: check that it has {list}")
         })
     }
 

@@ -5,7 +5,7 @@
 //! per line, because the start of a key is ambiguous.
 
 use super::language::{Language, Settings, Target};
-use crate::document::{Data, Document as Tree, json, toml, yaml};
+use crate::document::{Data, Document as Tree, Entry, json, toml, yaml};
 use crate::{Format, Writer, torchtitan, writer_of};
 use railwright_spec::model::by_name;
 use railwright_spec::run::Run;
@@ -114,8 +114,10 @@ impl Document {
         let Some(at) = targets.iter().position(|(path, _)| path == OF_TRAINER) else {
             return;
         };
-        if is_on(now.get(own)) || !is_on(now.get(OF_TRAINER)) {
-            let (_, values) = targets.remove(at);
+        let (of_fsdp, of_trainer) = (is_on(now.get(own)), is_on(now.get(OF_TRAINER)));
+        if of_fsdp || !of_trainer {
+            // With both on, both are changed: the trainer's alone would still recompute.
+            let values = if of_fsdp && of_trainer { targets[at].1.clone() } else { targets.remove(at).1 };
             if now.get(own) != values.as_ref() {
                 targets.push((own.to_owned(), values));
             }
@@ -174,7 +176,26 @@ impl Document {
         trimmed(text, from, text.len())
     }
 
+    /// The name of a new key in the version of a file: torchtitan of 2024 has its parallel sizes under `training` and `experimental`. `None`
+    /// for keys that this version lacks.
+    fn of_version(&self, tree: &Tree, path: &str) -> Option<String> {
+        const SECTION: &str = "parallelism.";
+        let is_own = |entry: &Entry| entry.name.starts_with(SECTION);
+        let is_older = |entry: &Entry| entry.path.starts_with(SECTION) && !is_own(entry);
+        let is_new = !path.starts_with(SECTION) || !tree.entries.iter().any(is_older);
+        if self.format != Format::Torchtitan || is_new || tree.entries.iter().any(is_own) {
+            return Some(path.to_owned());
+        }
+        let has = |name: &str| {
+            let section = name.split('.').next().unwrap_or_default();
+            tree.entries.iter().any(|entry| entry.name.split('.').next() == Some(section))
+        };
+        torchtitan::OLDER.iter().find(|(old, new)| *new == path && has(old)).map(|(old, _)| (*old).to_owned())
+    }
+
     fn added(&self, text: &str, tree: &Tree, path: &str, literal: &str) -> Vec<String> {
+        let Some(path) = self.of_version(tree, path) else { return Vec::new() };
+        let path = path.as_str();
         let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
         let siblings = tree.entries.iter().filter(|entry| {
             entry.name.rsplit_once('.').map_or("", |(section, _)| section) == section && entry.spot.line > 0

@@ -191,6 +191,12 @@ fn words(old: &str, new: &str) -> Vec<(String, String)> {
     if let (Some(a), Some(b)) = (switch(&old), switch(&new)) {
         pairs.extend(SWITCHES.iter().map(|names| (names[a].to_owned(), names[b].to_owned())));
     }
+    // Megatron's distributed optimizer is a switch.
+    let is_switch = |text: &str| matches!(text, "none" | "zero1");
+    if is_switch(&old) && is_switch(&new) {
+        let at = usize::from(old == "zero1");
+        pairs.extend(SWITCHES[..2].iter().map(|names| (names[at].to_owned(), names[1 - at].to_owned())));
+    }
     let size = |text: &str| text.strip_prefix("hsdp:").map(str::to_owned);
     match (size(&old), size(&new)) {
         (Some(a), Some(b)) => pairs.push((a, b)),

@@ -94,6 +94,8 @@ const OF_THE_PLAN: &[&str] = &[
 const DEFAULTS: &[(&str, &str)] =
     &[("cp_comm_type", "p2p"), ("context_parallel_size", "1"), ("expert_model_parallel_size", "1")];
 
+const RECOMPUTE: &str = "recompute_granularity";
+
 const STAGES: &str = "num_virtual_stages_per_pipeline_rank";
 const LAYERS_PER_CHUNK: &str = "num_layers_per_virtual_pipeline_stage";
 const CHUNKS: &str = "virtual_pipeline_model_parallel_size";
@@ -117,13 +119,19 @@ impl Language for Megatron {
             let is_file = values.first().is_some_and(|value| {
                 std::path::Path::new(value).extension().is_some_and(|suffix| suffix == "json")
             });
-            !is_file && flags::by_name(name).is_none_or(|flag| flag.effect != flags::Effect::None)
+            // ms-swift has a word for no recompute, because its default is another one.
+            let is_none = name == RECOMPUTE && values.first().is_some_and(|value| value == "none");
+            !is_file && !is_none && flags::by_name(name).is_none_or(|flag| flag.effect != flags::Effect::None)
         });
         Some(settings)
     }
 
     fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String> {
-        shell::candidates(text, target, now)
+        let mut all = shell::candidates(text, target, now);
+        if target.0 == RECOMPUTE && target.1.is_none() {
+            all.extend(shell::candidates(text, &(target.0.clone(), Some(vec!["none".to_owned()])), now));
+        }
+        all
     }
 
     fn spelled(&self, name: &str) -> String {

@@ -133,10 +133,7 @@ fn one_variable_for_two_flags_is_not_turned_for_one() {
 fn logs_are_refused_with_the_flags_to_change() {
     let text = include_str!("../../../../examples/launch/mixtral_8x7b.log");
     let refused = edited(text, &[], &["plan.micro_batch=2"]).expect_err("a log is no script");
-    assert!(
-        refused.reason.contains("a log does not start a run: change the script of the run"),
-        "{refused:?}"
-    );
+    assert!(refused.reason.contains("a log cannot be edited: change the script of the run"), "{refused:?}");
     assert!(refused.by_hand.iter().any(|change| change.name == "--micro-batch-size"), "{refused:?}");
 }
 
@@ -420,4 +417,73 @@ fn eager_layers_get_no_asynchronous_tensor_parallelism() {
         [parallelism]\ntensor_parallel_degree = 4\n[compile]\nenable = false\n";
     let refused = edited(text, &["cluster.devices=64"], &["plan.overlap.tensor=true"]).expect_err("refused");
     assert!(refused.by_hand.iter().all(|change| !change.name.contains("async")), "{refused:?}");
+}
+
+/// torchtitan of 2024 has its parallel sizes under `training` and `experimental`: no section of another version is added.
+#[test]
+fn an_older_configuration_of_torchtitan_keeps_its_sections() {
+    let text = "[job]\ndump_folder = \"out\"\n\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\nbatch_size = 1\n\
+        seq_len = 4096\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 1\n\n[experimental]\npipeline_parallel_degree = 1\n\n\
+        [activation_checkpoint]\nmode = \"full\"\n";
+    let of = ["cluster.devices=8"];
+    let changed = diff(text, &of, &["plan.sharding=fsdp-no-reshard"]);
+    assert!(changed.contains("+fsdp_reshard_after_forward = \"never\""), "{changed}");
+    let edited = edited(text, &of, &["plan.sharding=fsdp-no-reshard"]).expect("an edit").text;
+    let at = |part: &str| edited.find(part).expect(part);
+    assert!(at("[training]") < at("fsdp_reshard") && at("fsdp_reshard") < at("[experimental]"), "{edited}");
+    assert!(!edited.contains("[parallelism]"), "{edited}");
+}
+
+/// Megatron's configuration has a switch for the stage of sharding, and FlagScale's has Megatron's names in sections of its own.
+#[test]
+fn configurations_with_the_names_of_megatron_are_edited_in_place() {
+    let yaml = "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  num_attention_heads: 16\nmodel_parallel:\n  \
+        tensor_model_parallel_size: 1\n  bf16: True\nseq_length: 2048\nmicro_batch_size: 2\nglobal_batch_size: 64\n\
+        max_position_embeddings: 2048\nvocab_size: 50304\nuse_distributed_optimizer: False\n";
+    let of = ["cluster.devices=8"];
+    assert!(diff(yaml, &of, &["plan.sharding=zero1"]).contains("+use_distributed_optimizer: True"));
+    let scale = "system:\n  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 2\n  sequence_parallel: true\n  \
+        use_distributed_optimizer: true\n  precision:\n    bf16: true\nmodel:\n  num_layers: 32\n  hidden_size: 4096\n  \
+        num_attention_heads: 32\n  seq_length: 2048\n  max_position_embeddings: 2048\n  micro_batch_size: 1\n  \
+        global_batch_size: 64\n  vocab_size: 32000\n";
+    let changed =
+        diff(scale, &["cluster.devices=16"], &["plan.tensor_parallel=4", "plan.pipeline_parallel=1"]);
+    assert!(changed.contains("+  tensor_model_parallel_size: 4"), "{changed}");
+    let keys = settable(Format::MegatronArgsYaml, scale).expect("a file without a writer");
+    assert!(keys.contains("tensor_parallel") && !keys.contains("recompute"), "{keys:?}");
+}
+
+/// ms-swift recomputes by default, so that no flag is not the word for none.
+#[test]
+fn recompute_of_ms_swift_is_switched_off_by_a_word() {
+    let script = "NPROC_PER_NODE=8 \\\nmegatron sft \\\n    --model Qwen/Qwen2.5-7B-Instruct \\\n    --tensor_model_parallel_size 2 \\\n    \
+        --micro_batch_size 1 \\\n    --global_batch_size 16 \\\n    --recompute_granularity full \\\n    --recompute_method uniform \\\n    \
+        --recompute_num_layers 1 \\\n    --max_length 2048\n";
+    let changed = diff(script, &[], &["plan.recompute=none"]);
+    assert!(changed.contains("+    --recompute_granularity none"), "{changed}");
+    assert!(changed.contains("-    --recompute_method uniform"), "{changed}");
+}
+
+/// With recompute of FSDP and of the trainer on, one of them alone does not switch it off.
+#[test]
+fn both_switches_of_recompute_of_axolotl_are_changed() {
+    let text = "base_model: Qwen/Qwen2.5-7B\nsequence_len: 4096\nmicro_batch_size: 1\ngradient_accumulation_steps: 4\nbf16: true\n\
+        datasets:\n  - path: a\n    type: alpaca\nsample_packing: true\ngradient_checkpointing: true\nfsdp_version: 2\nfsdp_config:\n  \
+        offload_params: false\n  reshard_after_forward: true\n  activation_checkpointing: true\n";
+    let changed = diff(text, &["cluster.devices=8"], &["plan.recompute=none"]);
+    assert!(changed.contains("+gradient_checkpointing: false"), "{changed}");
+    assert!(changed.contains("+  activation_checkpointing: false"), "{changed}");
+}
+
+/// A script that writes DeepSpeed's file has the batch in two places.
+#[test]
+fn a_batch_that_deepspeeds_file_has_as_well_is_not_edited_alone() {
+    let script = "#!/bin/bash\nMICRO=4\ncat <<EOT > ds.json\n{\"train_micro_batch_size_per_gpu\": VALUE, \"zero_optimization\": {\"stage\": 1}}\nEOT\n\
+        deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 \\\n  \
+        --max-position-embeddings 1024 --micro-batch-size $MICRO --global-batch-size 256 --vocab-size 50257 --fp16 \\\n  \
+        --deepspeed --deepspeed_config ds.json\n";
+    let (apart, both) = (script.replace("VALUE", "4"), script.replace("VALUE", "$MICRO"));
+    let refused = edited(&apart, &[], &["plan.micro_batch=8"]).expect_err("two places");
+    assert!(refused.reason.contains("`train_micro_batch_size_per_gpu` into DeepSpeed's file"), "{refused:?}");
+    assert_eq!(diff(&both, &[], &["plan.micro_batch=8"]), "--- a\n+++ b\n-MICRO=4\n+MICRO=8");
 }

@@ -52,7 +52,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("num_layers_per_pipeline_stage", Lost(&["1"], "layers per stage follow from stages and repeats")),
     (
         "capacity_factor",
-        Lost(&["-1", "-1.0"], "experts are estimated as taking all their tokens; see `plan.expert_capacity`"),
+        Lost(&["-1", "-1.0"], "experts are assumed to process all routed tokens; see `plan.expert_capacity`"),
     ),
     ("compile_topology", Lost(&[""], "the number of devices follows from the axes; see `cluster.devices`")),
     ("compile_topology_num_slices", Ignored),

@@ -97,7 +97,7 @@ fn a_custom_policy_places_each_tensor() {
             "query_proj=device out_proj=device",
             "selective:core_attention,norm,mlp,moe",
             "open",
-            Some("only a part of them"),
+            Some("only part of them"),
         ),
         // A layer's input cannot be rematerialised.
         ("decoder_layer_input=remat", "open", "open", Some("recompute stays unset")),

@@ -119,7 +119,8 @@ pub(super) fn note(
             return;
         }
         if !is_second {
-            let message = "known, but decides nothing with the other flags: check that the program agrees";
+            let message =
+                "known, but has no effect with the other flags: check that this applies to the program";
             draft.remark(RemarkKind::Unknown, &argument.source, argument.line, message);
         }
     }

@@ -3,6 +3,7 @@
 //! Responsible for: detection of the dialect by the started program, its defaults, and its names of Megatron's fields. Rejects programs
 //! that do not train a causal language model: an encoder is never read as a GPT.
 
+pub(super) mod deepspeed_file;
 mod epfl;
 mod mindspeed;
 mod slime;
@@ -30,7 +31,7 @@ pub(crate) enum Dialect {
     Pai,
 }
 
-const CONVERTS: &str = "converts a checkpoint and trains nothing";
+const CONVERTS: &str = "only converts a checkpoint";
 /// Programs that train no causal language model: a part of their name, and their purpose.
 const OTHERS: &[(&str, &str)] = &[
     ("pretrain_bert", "trains an encoder (BERT)"),
@@ -44,10 +45,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("finetune_vlm", "trains a vision-language model"),
     ("multimodal/train", "trains a vision-language model"),
     ("mimo/train", "trains a vision-language model"),
-    ("run_text_generation", "generates text and trains nothing"),
-    ("text_generation", "generates text and trains nothing"),
-    ("generate_", "generates text and trains nothing"),
-    ("_inference", "runs inference and trains nothing"),
+    ("run_text_generation", "only generates text"),
+    ("text_generation", "only generates text"),
+    ("generate_", "only generates text"),
+    ("_inference", "only runs inference"),
     ("checkpoint/convert", CONVERTS),
     ("checkpoint/util", CONVERTS),
     ("hf2mcore", CONVERTS),
@@ -55,9 +56,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("_to_hf", CONVERTS),
     ("convert_", CONVERTS),
     ("/convert.py", CONVERTS),
-    ("preprocess_data", "prepares data and trains nothing"),
-    ("tasks/", "runs a task and pretrains nothing"),
-    ("evaluate", "evaluates a model and trains nothing"),
+    ("preprocess_data", "only prepares data"),
+    ("tasks/", "only runs a downstream task"),
+    ("evaluate", "only evaluates a model"),
 ];
 
 /// Purpose of a program that trains no causal language model, with the word that shows it. `None` for other programs.
@@ -281,6 +282,16 @@ pub(crate) fn apply(
                     );
                 }
             }
+            if let Some((word, rank, source)) = value(words, &["--lora-rank"])
+                && let Ok(rank) = rank.parse::<u64>()
+                && rank > 0
+            {
+                says.adapter = Some((source.clone(), line(word)));
+                says.rank = Some((rank, source, line(word)));
+                says.targets = values(words, "--target-modules")
+                    .map(|(word, names, source)| (names, source, line(word)));
+            }
+            draft.forget_unknown(&["--lora-rank", "--lora-alpha", "--lora-dropout", "--target-modules"]);
             slime::world(words, world, draft);
             says.model = slime::built(words, arguments);
             let message = "trains on rollouts: the estimate of the training step excludes generation";

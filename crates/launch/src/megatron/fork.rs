@@ -70,7 +70,7 @@ pub(super) fn leave_open(arguments: &Arguments, draft: &mut Draft) {
             if is_default {
                 let why = "Megatron-LM has no such flag, so the program's own default may apply";
                 draft.leave_open(key, flag, *line, why);
-                let message = format!("the program has model flags of its own, so `{key}` has no default");
+                let message = format!("the program has its own model flags, so `{key}` has no default");
                 draft.remark(RemarkKind::Unresolved, flag, *line, message);
             }
         }

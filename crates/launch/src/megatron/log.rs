@@ -8,6 +8,7 @@ use super::dialect::Stated;
 use super::meaning::World;
 use super::model::has_own_rows;
 use super::{flags, iterations, partial};
+use crate::gptneox::{self, dump};
 use crate::shell::Word;
 use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
 use railwright_spec::human::shorten;
@@ -45,6 +46,10 @@ impl Reader for LogReader {
             let message = "no iterations after the last start, and earlier starts had other arguments: no \
                 comparison";
             draft.remark(RemarkKind::Assumed, "arguments", Some(since), message);
+        }
+        if let Some(last) = dumps.last().filter(|last| dump::is_one(last.iter().map(|entry| entry.value))) {
+            let document = dump::document(last.iter().map(|entry| (entry.name, entry.value, entry.line)));
+            return gptneox::read_document(document, text, file, measured.map(|measured| measured.report));
         }
         let mut arguments = match dumps.last() {
             Some(last) => arguments_of(last, &mut draft),

@@ -111,7 +111,7 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
         f.remark(
             RemarkKind::Ignored,
             "sequence_parallel",
-            "without tensor parallelism Megatron turns it off",
+            "Megatron turns it off without tensor parallelism",
         );
     }
     let rank_order = if f.arguments.is_on("use_tp_pp_dp_mapping") {
@@ -142,7 +142,7 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
     if let (Some(data), Some(given)) = (data, f.count("data_parallel_size"))
         && data != given
     {
-        let message = format!("but the other sizes leave {data}");
+        let message = format!("contradicts the other sizes, which leave {data}");
         f.remark(RemarkKind::Conflict, "data_parallel_size", message);
     }
     Degrees { pipeline, context, data }

@@ -182,7 +182,7 @@ fn offload(f: &mut Filler<'_>, per_stage: Option<u64>) {
     if let Some(moved) = f.count("cpu_offloading_num_layers").filter(|n| *n > 0) {
         let Some(all) = per_stage else {
             let (source, line) = f.arguments.origin("cpu_offloading_num_layers");
-            let why = "a part of the layers, whose number is not in this file";
+            let why = "some of the layers, but their number is not in this file";
             return f.draft.leave_open("plan.offload.activations", &source, line, why);
         };
         let share = (moved as f64 / all.max(1) as f64).min(1.0);

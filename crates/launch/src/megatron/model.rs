@@ -345,7 +345,7 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
         if let (false, Some((source, line))) =
             (f.arguments.mentions("num_experts"), f.arguments.possible_experts())
         {
-            let why = "an unknown flag may be the number of experts: pass --experts";
+            let why = "an unknown flag may set the number of experts: pass --experts";
             f.draft.leave_open("model.experts", source, *line, why);
             f.draft.remark(RemarkKind::Unresolved, source, *line, why);
         }
@@ -361,7 +361,7 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
     } else {
         // Megatron-LM of 2023 had no such flag: a token had one expert.
         let (source, line) = f.arguments.origin("num_experts");
-        let why = "no flag dates the program: a token has 1 expert until 2023 and 2 since 2024: pass --top-k";
+        let why = "the program's version is unknown, and the default changed from 1 expert per token to 2 in 2024: pass --top-k";
         f.draft.leave_open("model.top_k", &source, line, why);
         f.remark(RemarkKind::Unresolved, "num_experts", why);
     }

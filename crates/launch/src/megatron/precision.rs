@@ -3,7 +3,7 @@
 //! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16). Excludes formats of single layers.
 
 use super::meaning::Filler;
-use crate::RemarkKind;
+use crate::{Format, RemarkKind};
 use railwright_spec::plan::{Master, PrecisionPreset};
 use railwright_spec::precision::DataType;
 
@@ -60,8 +60,11 @@ fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
 fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
     const WIDE: &str = "accumulate_allreduce_grads_in_fp32";
     let main = format(f, "main_grads_dtype").filter(|main| *main != DataType::Fp32);
-    // Megatron accumulates in fp32 for bf16 by default; a dump, which is printed later, contains it.
-    let is_wide = f.arguments.switch(WIDE).unwrap_or(sixteen == DataType::Bf16 && main.is_none());
+    // `validate_args` and `validate_yaml` accumulate bf16 in fp32, also with `False` in a configuration (Megatron-LM 2021 to 2026,
+    // `megatron/training/arguments.py`, `yaml_arguments.py`). A dump is printed later, and contains the result.
+    let is_result = f.draft.format() == Format::MegatronLog;
+    let given = f.arguments.switch(WIDE).filter(|wide| *wide || is_result || sixteen != DataType::Bf16);
+    let is_wide = given.unwrap_or(sixteen == DataType::Bf16 && main.is_none());
     let (gradients, field) = match main {
         _ if f.arguments.is_on("grad_reduce_in_bf16") => (DataType::Bf16, "grad_reduce_in_bf16"),
         _ if is_wide => (DataType::Fp32, WIDE),

@@ -153,7 +153,7 @@ fn none_started(text: &str) -> Problem {
         .and_then(|word| word.split_once('=').map(|(_, name)| name).or_else(|| words.next()));
     match recipe {
         Some(name) => Problem::new(format!(
-            "this script starts Megatron-Bridge's recipe `{name}` by its name, which is not in this file"
+            "this script starts the Megatron-Bridge recipe `{name}`, whose settings are not in this file"
         ))
         .hint("pass the recipe's Python file, or a model with its layout, as in `railwright estimate llama-3.1-8b --tp 8`"),
         None => Problem::new("no command in this file starts Megatron-LM with flags of a run")
@@ -253,6 +253,9 @@ fn started(
     }
     if arguments.iter().any(|(name, _)| flags::by_name(name).is_some_and(|flag| flag.since == "mindspeed")) {
         draft.front_end("mindspeed");
+    }
+    if arguments.is_on("deepspeed") {
+        dialect::deepspeed_file::read(&mut arguments, file, context, draft);
     }
     let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
     Some((arguments, world, says))

@@ -32,7 +32,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("parallelism.moe_layer_recompute", Read),
     (
         "parallelism.tp_recompute_allgather",
-        Lost(&["true"], "parameters are estimated as gathered again in the backward pass"),
+        Lost(&["true"], "parameters are assumed to be gathered again in the backward pass"),
     ),
     ("tokens.sequence_length", Key("plan.sequence_length")),
     ("tokens.micro_batch_size", Key("plan.micro_batch")),
@@ -90,7 +90,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("model.model_config.moe_config.token_dispatcher_type", Lost(&["alltoall"], "estimated as all-to-all")),
     (
         "model.model_config.moe_config.capacity_factor",
-        Lost(&[], "experts are estimated as taking all their tokens; see `plan.expert_capacity`"),
+        Lost(&[], "experts are assumed to process all routed tokens; see `plan.expert_capacity`"),
     ),
     ("model.model_config.moe_config.use_torch_permute", Ignored),
     ("model.model_config.moe_config.*", Ignored),

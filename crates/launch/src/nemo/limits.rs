@@ -13,9 +13,7 @@ use railwright_spec::problem::Problem;
 pub(super) fn unread(started: &Started, draft: &mut Draft) {
     let (source, line, why) = match &started.unread {
         Some((source, line, why)) => (source.clone(), Some(*line), why.clone()),
-        None => {
-            ("no --config-name".to_owned(), None, "the program has a configuration of its own".to_owned())
-        }
+        None => ("no --config-name".to_owned(), None, "the program has its own configuration".to_owned()),
     };
     draft.remark(RemarkKind::Unresolved, &source, line, format!("the configuration is not read: {why}"));
     for key in ["model.ffn", "model.gated_mlp", "model.tied", "model.norm", "model.position"] {

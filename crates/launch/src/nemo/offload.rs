@@ -33,7 +33,7 @@ pub(super) fn share(arguments: &Arguments, draft: &mut Draft) {
     match total {
         Some(total) => draft.set(key, &(moved as f64 / total as f64).min(1.0), &source, line),
         None => {
-            draft.leave_open(key, &source, line, "a part of the layers, whose number is not in this file");
+            draft.leave_open(key, &source, line, "some of the layers, but their number is not in this file");
         }
     }
 }

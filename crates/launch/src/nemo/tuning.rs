@@ -62,7 +62,7 @@ pub(super) fn read(document: &Document, draft: &mut Draft) {
                 let instead = if has_adapters {
                     "only LoRA is estimated, a lower bound"
                 } else {
-                    "all parameters are estimated as trained, an upper bound"
+                    "all parameters are assumed to be trained, an upper bound"
                 };
                 let message = format!("`{}` is not modelled: {instead}", shorten(other));
                 draft.remark(RemarkKind::NotModelled, &text, line, message);

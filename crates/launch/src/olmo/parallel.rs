@@ -27,9 +27,9 @@ pub(super) fn read(fields: &mut Fields<'_>) {
             Some(degree) if degree > 0 => fields.set(key, &degree.unsigned_abs(), &path),
             None if !fields.document.has(&format!("{section}._target_")) => {
                 let _ = fields.take(&section);
-                fields.default(key, &1_u64, "OLMo-core divides nothing without this section");
+                fields.default(key, &1_u64, "OLMo-core uses no parallelism without this section");
             }
-            _ => open(fields, key, &path, "its degree is not a number of this file"),
+            _ => open(fields, key, &path, "its size is not a number in this file"),
         }
     }
     context(fields);
@@ -136,7 +136,7 @@ fn data(fields: &mut Fields<'_>) {
             }
         },
         (None, ..) if !fields.document.has(&format!("{section}._target_")) => {
-            fields.default(key, &Sharding::zero(0), "OLMo-core shards nothing without `dp_config`");
+            fields.default(key, &Sharding::zero(0), "OLMo-core does not shard without `dp_config`");
         }
         _ => open(fields, key, &path, "this kind of data parallelism is not known"),
     }

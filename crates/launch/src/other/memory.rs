@@ -67,7 +67,7 @@ fn precision(fields: &mut Fields<'_>) {
         Some(preset) if found.iter().all(|(_, other)| *other == Some(preset)) => {
             fields.set(key, &preset, &path);
         }
-        _ => open(fields, key, &path, "the keys do not determine one format of computation"),
+        _ => open(fields, key, &path, "the keys do not determine the compute format"),
     }
 }
 

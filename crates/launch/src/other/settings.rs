@@ -184,7 +184,7 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
     } else if let Some((path, samples)) = global {
         fields.set("plan.global_batch", &samples, &path);
         if let Some((path, _)) = steps {
-            fields.remark(RemarkKind::Ignored, &path, "follows from the global batch");
+            fields.remark(RemarkKind::Ignored, &path, "computed from the global batch");
         }
     } else if let Some((path, steps)) = steps {
         fields.set("plan.micro_batches", &steps, &path);

@@ -37,7 +37,10 @@ const KNOWN: &[Known] = &[
     ("grad_checkpoint", Read),
     ("lora_rank", Read),
     ("use_flash_attn", Ignored),
-    ("freeze_non_embeds_params", Lost(&["false"], "all parameters are estimated as trained, an upper bound")),
+    (
+        "freeze_non_embeds_params",
+        Lost(&["false"], "all parameters are assumed to be trained, an upper bound"),
+    ),
     ("use_neft", Ignored),
     ("lr", Ignored),
     ("weight_decay", Ignored),
@@ -114,7 +117,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         None => fields.default(
             "plan.recompute",
             &Recompute::None,
-            "without `--use_grad_checkpoint` nothing is recomputed",
+            "nothing is recomputed without `--use_grad_checkpoint`",
         ),
     }
     let path = "lora_rank";

@@ -41,7 +41,8 @@ impl Inherited {
 
     fn add_at(&mut self, path: &str, from: &str, context: &Context<'_>, depth: usize) -> Result<(), Problem> {
         if depth > DEEPEST || self.sources.count() > MOST_FILES {
-            self.missing.get_or_insert((path.to_owned(), "too many files extend one another".to_owned()));
+            self.missing
+                .get_or_insert((path.to_owned(), "too many files inherit from each other".to_owned()));
             return Ok(());
         }
         let (name, text) = match context.open(path, from) {

@@ -189,7 +189,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
         _ => {}
     }
     if fields.draft.value("plan.sequence_length").is_some() {
-        let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
+        let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
     let kind = "train_dataset.type";
@@ -227,7 +227,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
                 .fold(1, u64::saturating_mul);
             let share = crate::packed::share(fields.draft.spec(), ranks);
             fields.set("plan.micro_batch", &crate::packed::samples(tokens, length, share), tokens_path);
-            let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+            let message = "samples are packed up to this number of tokens: estimated with as many samples of maximum length as fit";
             fields.remark(RemarkKind::Assumed, tokens_path, message);
         }
         (Some(_), None) => {
@@ -302,7 +302,7 @@ fn fsdp(fields: &mut Fields<'_>) {
     match fields.flag(path) {
         Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
         Some(false) => fields.set("plan.recompute", &Recompute::None, path),
-        None => fields.default("plan.recompute", &Recompute::None, "AReaL checkpoints nothing by default"),
+        None => fields.default("plan.recompute", &Recompute::None, "AReaL does not checkpoint by default"),
     }
     let path = "actor.fsdp.offload_params";
     if fields.flag(path) == Some(true) {
@@ -325,7 +325,7 @@ fn megatron(fields: &mut Fields<'_>) {
             fields.default(
                 "plan.recompute",
                 &Recompute::None,
-                "without `gradient_checkpointing`, AReaL recomputes nothing",
+                "without `gradient_checkpointing`, AReaL does not recompute",
             );
         }
         (Some(true), None | Some("full"), None | Some("uniform")) => {

@@ -37,7 +37,7 @@ pub(super) fn inherit(
     // The last one of a list overrides those before it.
     while let Some((path, from)) = next.pop() {
         if out.sources.count() > LONGEST {
-            out.missing = Some("too many files follow one another".to_owned());
+            out.missing = Some("too many files inherit from each other".to_owned());
             break;
         }
         let (name, text) = match context.open(&path, &from) {

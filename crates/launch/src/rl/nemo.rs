@@ -9,7 +9,7 @@ use crate::features;
 use crate::fields::{Fields, Known, Meaning};
 use crate::megatron::Graphs;
 use Meaning::{Ignored, Key, Lost, Read};
-use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
+use railwright_spec::plan::{AttentionKernel, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -55,6 +55,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.dtensor_cfg.lora_cfg.*", Ignored),
     ("policy.dtensor_cfg.automodel_kwargs.backend.enable_deepep", Read),
     ("policy.dtensor_cfg.automodel_kwargs.backend.*", Ignored),
+    ("policy.megatron_cfg.attention_backend", Read),
     ("policy.megatron_cfg.moe_enable_deepep", Read),
     ("policy.megatron_cfg.cuda_graph_impl", Read),
     ("policy.megatron_cfg.cuda_graph_scope", Read),
@@ -245,7 +246,8 @@ fn packing(fields: &mut Fields<'_>) {
             let global = fields.draft.spec().plan.global_batch;
             fields.set("plan.micro_batch", &crate::packed::samples(count, length, global), &tokens);
         }
-        let message = "samples are packed: all are estimated at the maximum length, an upper bound of time";
+        let message =
+            "samples are packed: all are assumed to have the maximum length, an upper bound of time";
         fields.remark(RemarkKind::Assumed, &enabled, message);
     }
 }
@@ -325,6 +327,16 @@ fn megatron(fields: &mut Fields<'_>) {
         if let Some(flag) = fields.flag(&path) {
             fields.set(to, &flag, &path);
         }
+    }
+    let path = "policy.megatron_cfg.attention_backend";
+    let kernel = match fields.word(path).as_deref() {
+        Some("flash") => Some(AttentionKernel::Flash2),
+        Some("fused") => Some(AttentionKernel::Flash3),
+        Some("unfused" | "local") => Some(AttentionKernel::Unfused),
+        _ => None,
+    };
+    if let Some(kernel) = kernel {
+        fields.set("plan.attention_kernel", &kernel, path);
     }
     gradients(fields);
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under NeMo-RL");

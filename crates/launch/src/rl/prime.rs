@@ -151,7 +151,7 @@ fn batch(fields: &mut Fields<'_>, kind: Kind) {
     let path = "orchestrator.batch_size";
     if let Some(samples) = fields.count(path) {
         fields.set("plan.global_batch", &samples, path);
-        let message = "all samples are estimated at the sequence length, an upper bound: shorter ones are packed together";
+        let message = "all samples are assumed to have the sequence length, an upper bound: shorter ones are packed together";
         fields.remark(RemarkKind::Assumed, path, message);
     }
 }
@@ -162,7 +162,7 @@ fn layout(fields: &mut Fields<'_>, is_later: bool) {
     for key in ["plan.tensor_parallel", "plan.pipeline_parallel"] {
         fields.default(key, &1_u64, "prime-rl shards with FSDP alone");
     }
-    fields.default("plan.context_parallel", &1_u64, "prime-rl does not share sequences by default");
+    fields.default("plan.context_parallel", &1_u64, "prime-rl does not shard sequences by default");
     let path = at("cp_style");
     let style = fields.word(&path);
     if fields.draft.spec().plan.context_parallel.is_some_and(|ranks| ranks > 1) {

@@ -114,7 +114,7 @@ fn parse(script: &Script) -> Option<Started> {
 }
 
 fn parallel(fields: &mut Fields<'_>) {
-    let why = "RL2 divides nothing by default";
+    let why = "RL2 uses no parallelism by default";
     fields.default("plan.tensor_parallel", &1_u64, why);
     fields.default("plan.pipeline_parallel", &1_u64, "FSDP does not support pipeline parallelism");
     fields.default("plan.context_parallel", &1_u64, why);
@@ -182,8 +182,7 @@ fn batch(fields: &mut Fields<'_>, program: &str) {
     if let (Some(tokens), Some(length)) = (fields.count(path), length.filter(|&length| length > 0)) {
         let samples = tokens.saturating_mul(ranks) / length;
         fields.set("plan.micro_batch", &samples.max(1), path);
-        let message =
-            "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+        let message = "samples are packed up to this number of tokens: estimated with as many samples of maximum length as fit";
         fields.remark(RemarkKind::Assumed, path, message);
     }
 }

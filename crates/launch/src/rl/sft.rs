@@ -153,7 +153,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     let is_engine = !fields.text().contains(PROGRAMS[0]) && !is_configuration(fields.text());
     model(fields, if is_engine { "model.path" } else { "model.partial_pretrain" });
     if fields.document.get("data.train_batch_size").is_none() {
-        fields.default("plan.global_batch", &256_u64, "verl trains on 256 samples a step by default");
+        fields.default("plan.global_batch", &256_u64, "verl trains on 256 samples per step by default");
     }
     if fields.document.get("data.max_length").is_none() {
         fields.default("plan.sequence_length", &1024_u64, "verl cuts samples at 1,024 tokens by default");
@@ -176,7 +176,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     unpadded(fields);
-    let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
+    let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
     fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
 }
 
@@ -214,7 +214,7 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
     match paths.into_iter().find_map(|path| Some((path, fields.count(path).filter(|&n| n > 0)?))) {
         Some((path, micro)) => fields.set("plan.micro_batch", &micro, path),
         None if paths.iter().any(|path| fields.is_auto(path)) => {}
-        None => fields.default("plan.micro_batch", &4_u64, "verl trains on 4 samples a pass by default"),
+        None => fields.default("plan.micro_batch", &4_u64, "verl has a micro-batch of 4 samples by default"),
     }
 }
 
@@ -307,7 +307,7 @@ fn megatron(fields: &mut Fields<'_>) {
     }
     overrides(fields, "engine", "optim");
     if !fields.is_auto("engine.override_transformer_config.recompute_granularity") {
-        let why = "verl's Megatron recomputes nothing by default";
+        let why = "verl's Megatron does not recompute by default";
         if fields.document.get("engine.override_transformer_config.recompute_granularity").is_none() {
             fields.default("plan.recompute", &Recompute::None, why);
         }

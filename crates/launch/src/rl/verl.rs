@@ -66,6 +66,11 @@ pub(super) const KNOWN: &[Known] = &[
     ("trainer.nnodes", Read),
     ("trainer.n_gpus_per_node", Read),
     ("trainer.n_training_gpus_per_node", Read),
+    ("rollout.nnodes", Read),
+    ("rollout.n_gpus_per_node", Read),
+    ("actor_rollout_ref.actor.fsdp_config.reshard_after_forward", Read),
+    ("actor_rollout_ref.actor.fsdp_config.forward_prefetch", Ignored),
+    ("actor_rollout_ref.actor.fsdp_config.seed", Ignored),
 ];
 
 /// Names of 2026, which moved into the engine's section.
@@ -108,7 +113,12 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         {
             let key = "plan.recompute";
             if is_megatron {
-                fields.default(key, &Recompute::None, "verl's Megatron recomputes nothing by default");
+                fields.default(key, &Recompute::None, "verl's Megatron does not recompute by default");
+            } else if is_older(fields) {
+                let (source, line) = fields.source(OLDER_BATCH);
+                let why = "versions of verl with this key have their own default, which was off in 2024 and on in 2025";
+                fields.draft.leave_open(key, &source, line, why);
+                fields.draft.remark(RemarkKind::Unresolved, path, None, why);
             } else {
                 let why = "verl checkpoints every layer by default since 2025";
                 fields.default(key, &Recompute::Full { layers: None }, why);
@@ -144,14 +154,36 @@ fn ranks(fields: &mut Fields<'_>) {
         return devices(fields, "trainer.nnodes", own);
     }
     devices(fields, "trainer.nnodes", all);
+    if let Some(program) = placing(fields.text())
+        && fields.draft.value("cluster.devices").is_some()
+    {
+        let (source, line) = fields.source(all);
+        let why = "this program places the actor on a part of the devices: pass --gpus";
+        fields.draft.leave_open("cluster.devices", &source, line, why);
+        return fields.draft.remark(RemarkKind::Unresolved, &program, line, why);
+    }
+    // The asynchronous trainers count the devices of generation separately (`verl/experimental/fully_async_policy`).
+    let of_rollout = ["rollout.nnodes", "rollout.n_gpus_per_node"];
+    if of_rollout.iter().all(|path| fields.document.get(path).is_some()) {
+        let counts = of_rollout.map(|path| fields.count(path).unwrap_or_default());
+        let message = format!("generates on {} other devices", counts[0].saturating_mul(counts[1]));
+        return fields.remark(RemarkKind::Assumed, of_rollout[1], message);
+    }
     if fields.flag("actor_rollout_ref.hybrid_engine") == Some(false)
         && fields.draft.value("cluster.devices").is_some()
     {
         let (source, line) = fields.source(all);
-        let why = "without the hybrid engine, a part of these devices generates";
+        let why = "without the hybrid engine, some of these devices run generation";
         fields.draft.leave_open("cluster.devices", &source, line, why);
         fields.remark(RemarkKind::Unresolved, all, why);
     }
+}
+
+/// The program of a command that gives the roles separate devices by itself, as verl's example `main_ppo_split.py`.
+fn placing(text: &str) -> Option<String> {
+    let words = text.split_whitespace().filter(|word| word.ends_with(".py"));
+    let mut programs = words.map(|word| word.rsplit('/').next().unwrap_or_default());
+    programs.find(|name| name.contains("split")).map(str::to_owned)
 }
 
 /// Values of verl's own configuration if a command sets none (`ppo_trainer.yaml` and its includes, 2024 to 2026).
@@ -224,7 +256,7 @@ fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let lengths = ["data.max_prompt_length", "data.max_response_length"];
     if let (Some(prompt), Some(response)) = (fields.count(lengths[0]), fields.count(lengths[1])) {
         fields.set("plan.sequence_length", &prompt.saturating_add(response), lengths[1]);
-        let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
+        let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
         fields.remark(RemarkKind::Assumed, lengths[1], message);
     }
     let micro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
@@ -239,7 +271,7 @@ fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
                 let share = crate::packed::share(fields.draft.spec(), ranks);
                 let micro_batch = crate::packed::samples(tokens_count, length, share);
                 fields.set("plan.micro_batch", &micro_batch, TOKENS);
-                let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+                let message = "samples are packed up to this number of tokens: estimated with as many samples of maximum length as fit";
                 fields.remark(RemarkKind::Assumed, TOKENS, message);
             }
             _ => {
@@ -291,7 +323,7 @@ fn older_micro_batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let Some(replicas) = fields.draft.spec().cluster.devices.map(|devices| devices / shared) else { return };
     if replicas > 0 && all >= replicas {
         fields.set("plan.micro_batch", &(all / replicas), path);
-        let message = format!("samples of all {replicas} replicas together, in older versions of verl");
+        let message = format!("counts the samples of all {replicas} replicas in older versions of verl");
         fields.remark(RemarkKind::Assumed, path, message);
     }
 }
@@ -369,6 +401,11 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         return fields.problem(problem, path);
     }
     let mut sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+    // Only FSDP 2 has the choice (`verl/workers/fsdp_workers.py`).
+    let reshard = at("reshard_after_forward");
+    if fields.flag(&reshard) == Some(false) && strategy == Some("fsdp2") {
+        sharding.reshard_after_forward = false;
+    }
     let size = at("fsdp_size");
     if let Some(group) = fields.integer(&size) {
         // -1 stands for all ranks.

@@ -30,7 +30,17 @@ fn command_line(words: &[Word]) -> Option<usize> {
     };
     let is_shell = |word: &Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
     let is_short = |word: &Word| word.text.starts_with('-') && word.text.ends_with('c');
-    let of_shell = words.windows(3).position(|w| is_shell(&w[0]) && is_short(&w[1])).map(|at| at + 2);
+    let of_shell = (0..words.len()).filter(|&at| is_shell(&words[at])).find_map(|at| {
+        // `bash -e -o pipefail -c`: options before it, of which `-o` has a value.
+        let mut next = at + 1;
+        loop {
+            let word = words.get(next).filter(|word| word.text.starts_with('-'))?;
+            if is_short(word) {
+                return (next + 1 < words.len()).then_some(next + 1);
+            }
+            next += if word.text.ends_with('o') { 2 } else { 1 };
+        }
+    });
     let is_line = |text: &str| {
         text.contains("--") && program(text).is_some_and(|name| STARTED.contains(&name.as_str()))
     };
@@ -326,7 +336,7 @@ impl Walker<'_> {
             return Ok((name.text.clone(), text.clone()));
         }
         if let Some(unknown) = name.unknown.first() {
-            return Err(format!("its path depends on `{}`, which has no value", unknown.text));
+            return Err(format!("its path depends on `{}`, which is not set", unknown.text));
         }
         if self.script.sources.count() >= MOST_FILES {
             return Err(format!("the script has more than {MOST_FILES} files"));

@@ -295,6 +295,30 @@ impl arithmetic::Names for Nameless {
     fn assign(&mut self, _: &str, _: Option<i64>) {}
 }
 
+/// `s/ \\+/ /g` of `sed`: runs of one character become the new text.
+fn squeezed(expression: &str, text: &str) -> Option<String> {
+    let rest = expression.strip_prefix('s')?;
+    let delimiter = rest.chars().next().filter(char::is_ascii_punctuation)?;
+    let parts: Vec<&str> = rest.split(delimiter).collect();
+    let ["", old, new, "g"] = parts.as_slice() else { return None };
+    let repeated = old.strip_suffix("\\+").or_else(|| old.strip_suffix('*').filter(|run| run.len() == 2));
+    let run = repeated.and_then(|run| run.chars().next()).filter(|run| *run == ' ')?;
+    if !new.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ') {
+        return None;
+    }
+    let mut output = String::new();
+    let mut is_run = false;
+    for c in text.chars() {
+        if c != run {
+            output.push(c);
+        } else if !is_run {
+            output.push_str(new);
+        }
+        is_run = c == run;
+    }
+    Some(output)
+}
+
 /// `s#old#new#` of `sed` for a plain text: patterns have no value.
 fn replaced(expression: &str, text: &str) -> Option<String> {
     let rest = expression.strip_prefix('s')?;
@@ -313,7 +337,8 @@ fn filtered(words: &[String], text: &str) -> Option<String> {
         ["bc"] | ["bc", "-l"] => {
             arithmetic::evaluate(text.trim(), &mut Nameless).map(|value| value.to_string())
         }
-        ["sed", expression] => replaced(expression, text),
+        ["sed", expression] => replaced(expression, text).or_else(|| squeezed(expression, text)),
+        ["tr", "-s", " "] => squeezed("s/ \\+/ /g", text),
         ["xargs"] => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         ["wc", "-w"] => Some(text.split_whitespace().count().to_string()),
         ["tr", "-d", set] if set.chars().count() == 1 => pattern::replace(text, set, "", true),

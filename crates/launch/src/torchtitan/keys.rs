@@ -139,11 +139,11 @@ pub(super) const KNOWN: &[Known] = &[
     ("optimizer.param_groups.*", Ignored),
     (
         "quantize.linear.float8.enable_fsdp_float8_all_gather",
-        Lost(&["false"], "parameters are estimated as gathered in 16 bits"),
+        Lost(&["false"], "parameters are assumed to be gathered in 16 bits"),
     ),
     (
         "float8.enable_fsdp_float8_all_gather",
-        Lost(&["false"], "parameters are estimated as gathered in 16 bits"),
+        Lost(&["false"], "parameters are assumed to be gathered in 16 bits"),
     ),
     ("quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp", Ignored),
     ("quantize.linear.*", Ignored),

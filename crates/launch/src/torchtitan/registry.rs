@@ -24,10 +24,14 @@ pub(super) fn read(
 ) -> Result<(Document, bool, Recipe), Problem> {
     let accepts = |recipe: &Recipe| {
         let sections = ["training", "parallelism", "model_spec", "activation_checkpoint"];
-        sections.iter().filter(|section| recipe.document.has(section)).count() > 1
+        let has = |section: &&&str| {
+            recipe.document.has(section) || recipe.document.has(&format!("{OF_TRAINER}{section}"))
+        };
+        sections.iter().filter(has).count() > 1
     };
     let recipe = python::read(text, file, context, |function| function == "model_registry", &accepts)?;
     let mut document = recipe.document.clone();
+    trainer_of_rollouts(&mut document);
     let target = document.get("_target_").map(|entry| entry.data.plain()).unwrap_or_default();
     // A configuration that copies fields from an unknown place has no defaults.
     let is_whole = target.ends_with("Config") && recipe.open_line("").is_none();
@@ -35,7 +39,43 @@ pub(super) fn read(
     Ok((document, is_whole, recipe))
 }
 
+/// The section of the trainer beside a generator (`torchtitan/experiments/rl`).
+const OF_TRAINER: &str = "trainer.";
+
+/// Keys of reinforcement learning as those of a trainer: the trainer's section, and the batch that is made of rollouts.
+fn trainer_of_rollouts(document: &mut Document) {
+    if !document.has("trainer.parallelism") {
+        return;
+    }
+    for entry in &mut document.entries {
+        let path = match entry.path.strip_prefix("batcher.batch.") {
+            Some(inner) => format!("training.{inner}"),
+            None => entry.path.strip_prefix(OF_TRAINER).unwrap_or(&entry.path).to_owned(),
+        };
+        entry.path = path;
+    }
+    // The generator's own settings have the same names.
+    document.entries.retain(|entry| !GENERATION.iter().any(|start| entry.path.starts_with(start)));
+}
+
+/// Parts of a job of reinforcement learning that do not train.
+const GENERATION: [&str; 12] = [
+    "generator.",
+    "generator_router.",
+    "rollouter.",
+    "renderer.",
+    "batcher.",
+    "reward",
+    "grader.",
+    "num_groups",
+    "num_validation",
+    "group_size",
+    "policy_",
+    "validation",
+];
+
 pub(super) fn is_wanted(path: &str) -> bool {
+    let path = path.strip_prefix(OF_TRAINER).unwrap_or(path);
     let section = path.split('.').next().unwrap_or(path);
     SECTIONS.contains(&section) || path == "optimizer" || path == GROUPS || is_group(path)
 }

@@ -57,7 +57,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             "full" | "" | "none" | "null" => {}
             _ => {
                 let message =
-                    "this method is not modelled: all parameters are estimated as trained, an upper bound";
+                    "this method is not modelled: all parameters are assumed to be trained, an upper bound";
                 fields.remark(RemarkKind::NotModelled, path, message);
             }
         }
@@ -71,7 +71,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         let entry = fields.take(path);
         if entry.is_some_and(|entry| entry.data != Data::Flag(false)) {
             let message =
-                "not modelled: all parameters and their moments are estimated as trained, an upper bound";
+                "not modelled: all parameters and their moments are assumed to be trained, an upper bound";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
@@ -128,7 +128,7 @@ fn shaped(fields: &mut Fields<'_>) {
 fn frozen(fields: &mut Fields<'_>) {
     for path in ["freeze_vision_tower", "freeze_multi_modal_projector"] {
         if fields.flag(path) == Some(true) {
-            let message = "frozen parts are not modelled: they are estimated as trained";
+            let message = "frozen parts are not modelled: they are assumed to be trained";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
@@ -142,8 +142,7 @@ fn frozen(fields: &mut Fields<'_>) {
     let excludes =
         fields.words(parts).is_some_and(|all| !all.iter().any(|part| part.contains("language_model")));
     if let Some(path) = switch.or_else(|| excludes.then_some(parts)) {
-        let message = "the language model is frozen, which is not modelled: it is estimated as trained, an \
-            upper bound of time and memory";
+        let message = "the language model is frozen, which is not modelled: it is assumed to be trained, an upper bound of time and memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }

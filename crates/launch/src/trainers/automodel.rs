@@ -196,7 +196,7 @@ fn losses(fields: &mut Fields<'_>) {
         .map(|entry| entry.path.clone())
         .collect();
     for path in frozen {
-        let message = "frozen parts are not modelled: they are estimated as trained";
+        let message = "frozen parts are not modelled: they are assumed to be trained";
         fields.take(&path);
         fields.remark(RemarkKind::NotModelled, &path, message);
     }

@@ -329,7 +329,7 @@ fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
         let name = name.replace('-', "_");
         // Names of modules follow each other; of other flags the first word decides.
         let first = first.map(|(value, word)| {
-            let is_list = name.ends_with("target_modules");
+            let is_list = name.ends_with("target_modules") || name == "num_learners_per_node";
             let value = if is_list { more.iter().fold(value, |list, name| list + "," + name) } else { value };
             (value, word)
         });

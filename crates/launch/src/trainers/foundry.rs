@@ -163,7 +163,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         );
         fields.document.entries.push(entry);
         let none = railwright_spec::plan::Recompute::None;
-        fields.default("plan.recompute", &none, "llm-foundry checkpoints nothing by default");
+        fields.default("plan.recompute", &none, "llm-foundry does not checkpoint by default");
     }
     fsdp::read(fields);
 }

@@ -134,11 +134,44 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
         put(&mut keys.document, "use_peft", Data::Flag(true), line(adapter));
         take(adapter, &|path| renamed(OF_ADAPTERS, path), &mut keys);
     }
+    checkpointing(text, &mut keys.document);
     if let Some(index) = text.lines().position(|line| line.contains("requires_grad = False")) {
-        let why = "parts may be frozen: all are estimated as trained, an upper bound".to_owned();
+        let why = "parts may be frozen: all are assumed to be trained, an upper bound".to_owned();
         keys.unknown.push(("requires_grad = False".to_owned(), index + 1, why));
     }
     Ok(keys)
+}
+
+/// Calls that switch recomputation on, on the model itself: Transformers' method, and PEFT's preparation of a quantized model, which has it on
+/// by default.
+fn checkpointing(text: &str, document: &mut Document) {
+    if document.has("gradient_checkpointing") {
+        return;
+    }
+    let is_call = |line: &&str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.contains(".gradient_checkpointing_enable(")
+            || (line.contains("prepare_model_for_kbit_training(")
+                && !line.contains("import")
+                && !line.contains("use_gradient_checkpointing=False"))
+    };
+    let found = text.lines().enumerate().find(|(_, line)| is_call(line));
+    if let Some((index, line)) = found {
+        // A call in a branch runs only if its condition holds: the block of a function at the top level has one step of indentation.
+        let is_inside = line.starts_with(' ') || line.starts_with('\t');
+        let before = text.lines().take(index).filter(|line| !line.trim().is_empty());
+        let outer = before.filter(|other| indent(other) < indent(line)).last();
+        let is_branch = is_inside
+            && outer.is_some_and(|line| {
+                ["if ", "elif ", "else"].iter().any(|word| line.trim_start().starts_with(word))
+            });
+        let value = if is_branch { Data::Text("auto".to_owned()) } else { Data::Flag(true) };
+        put(document, "gradient_checkpointing", value, index + 1);
+    }
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 /// The trained model is the first that the program loads; others of the same name are its references.

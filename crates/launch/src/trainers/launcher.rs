@@ -4,7 +4,9 @@
 
 use super::common::put;
 use super::keys;
+use crate::RemarkKind;
 use crate::document::{Data, Document, Spot};
+use crate::fields::Fields;
 use crate::megatron::included;
 use crate::shell::Word;
 
@@ -146,5 +148,56 @@ fn tasks(words: &[Word], document: &mut Document) {
     };
     if let Some((_, count, line)) = value("ntasks").or_else(of_nodes) {
         put(document, "num_processes", Data::Integer(count), line);
+    }
+}
+
+/// The devices that train.
+pub(super) fn devices(fields: &mut Fields<'_>) {
+    // open-instruct: learners of each node; the other devices generate.
+    let path = "num_learners_per_node";
+    let learners = fields.word(path).or_else(|| fields.count(path).map(|count| count.to_string()));
+    let counts: Option<Vec<u64>> =
+        learners.and_then(|list| list.split(',').map(|count| count.trim().parse().ok()).collect());
+    if let Some(all) = counts.map(|counts| counts.iter().sum::<u64>()).filter(|&all| all > 0) {
+        return fields.set("cluster.devices", &all, path);
+    }
+    // accelerate counts the processes of all machines.
+    let path = "num_processes";
+    let of_wrapper = fields.count("gpus").zip(fields.count("NNODES").filter(|&nodes| nodes > 1));
+    if let Some(all) = fields.count(path).filter(|&n| n > 0) {
+        // A program that starts accelerate on several nodes may multiply its processes (open-instruct's `mason.py`).
+        if of_wrapper.is_some_and(|(gpus, nodes)| gpus.saturating_mul(nodes) != all) {
+            let message = "differs from the nodes x GPUs of the program that starts accelerate: pass --gpus";
+            fields.remark(RemarkKind::Unresolved, path, message);
+            let (source, line) = fields.source(path);
+            let why = "the number of processes is set twice, to different values";
+            return fields.draft.leave_open("cluster.devices", &source, line, why);
+        }
+        fields.set("cluster.devices", &all, path);
+        return;
+    }
+    let per_node = fields.count("NPROC_PER_NODE").filter(|&n| n > 0);
+    if fields.is_auto("NNODES") {
+        if let Some(per_node) = per_node {
+            fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
+        }
+        let why = "the number of nodes has no value in this file";
+        return fields.draft.leave_open("cluster.devices", "", None, why);
+    }
+    let nodes = fields.count("NNODES").filter(|&n| n > 0).unwrap_or(1);
+    if let Some(per_node) = per_node {
+        fields.set("cluster.devices", &per_node.saturating_mul(nodes), "NPROC_PER_NODE");
+        if nodes > 1 {
+            fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
+        }
+        return;
+    }
+    // Without launched processes one process trains, which spreads the model over several visible devices.
+    let path = "CUDA_VISIBLE_DEVICES";
+    let visible = fields.take(path).map(|entry| entry.data.plain());
+    if nodes == 1
+        && visible.is_some_and(|visible| !visible.is_empty() && visible.chars().all(|c| c.is_ascii_digit()))
+    {
+        fields.set("cluster.devices", &1_u64, path);
     }
 }

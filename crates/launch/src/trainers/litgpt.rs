@@ -71,7 +71,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         Some(1) => {
             let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
             fields.default("plan.sharding", &none, "one device");
-            fields.default("plan.recompute", &Recompute::None, "LitGPT checkpoints nothing on one device");
+            fields.default("plan.recompute", &Recompute::None, "LitGPT does not checkpoint on one device");
         }
         Some(_) => {
             let group = per_node.filter(|_| !tunes);

@@ -15,7 +15,7 @@ const ALL_LINEAR: adapter::Usual =
 /// A global batch of 128; micro-batches of 8, and of 1 in reinforcement learning.
 pub(super) fn batch(fields: &mut Fields<'_>) {
     if fields.document.get("global_train_batch_size").is_none() {
-        fields.default("plan.global_batch", &128_u64, "OpenRLHF trains on 128 samples a step by default");
+        fields.default("plan.global_batch", &128_u64, "OpenRLHF trains on 128 samples per step by default");
     }
     let path = "dynamic_batch";
     if fields.flag(path) == Some(true) {

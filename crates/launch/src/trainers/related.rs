@@ -83,7 +83,12 @@ fn fsdp(document: &mut Document, key: &str, file: &str, context: &Context<'_>) {
             None if key == "fsdp_config" || entry.path == "fsdp_version" => entry.path,
             None => continue,
         };
-        let path = format!("fsdp_config.fsdp_{}", path.strip_prefix("fsdp_").unwrap_or(&path));
+        // PyTorch/XLA has its own name for recompute.
+        let path = match path.as_str() {
+            "xla_fsdp_grad_ckpt" => "activation_checkpointing",
+            path => path.strip_prefix("fsdp_").unwrap_or(path),
+        };
+        let path = format!("fsdp_config.fsdp_{path}");
         if document.get(&path).is_none() {
             document.entries.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
             has_settings = true;

@@ -62,7 +62,7 @@ const KNOWN: &[Known] = &[
     ("train.optimizer.type", Read),
     ("train.dyn_bsz", Read),
     ("train.torch_compile.enable", Lost(&["false"], "estimated as eager")),
-    ("train.freeze_vit", Lost(&["false"], "frozen parts are not modelled: they are estimated as trained")),
+    ("train.freeze_vit", Lost(&["false"], "frozen parts are not modelled: they are assumed to be trained")),
     ("train.accelerator.*", Ignored),
     ("train.*", Ignored),
     ("model.model_path", Read),

@@ -165,8 +165,9 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
     for (spec, billed) in specs.iter().zip(billed) {
         match billed {
             Ok((_, bill)) if have_ports && !bill.has_ports_of_devices() => {
-                let problem =
-                    Problem::new("its ports are part of its devices, so its bill is compared with none");
+                let problem = Problem::new(
+                    "its ports are part of its devices, so its bill is not comparable with the others",
+                );
                 refused.push(Refused { name: spec.title(), problem });
             }
             Ok((design, bill)) => {

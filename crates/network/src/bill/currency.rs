@@ -28,7 +28,7 @@ impl Currency {
         let in_dollars = DOLLARS.iter().find(|column| !cell(column).is_empty());
         if code.is_empty() || code == "USD" {
             if has_own {
-                return Err(Problem::new("a price without a currency")
+                return Err(Problem::new("a price has no currency")
                     .hint("name it in the column `currency`, or write dollars in the column `usd`"));
             }
             return Ok(None);
@@ -38,16 +38,17 @@ impl Currency {
                 .hint("use its code of three letters, such as EUR"));
         }
         if let Some(column) = in_dollars {
-            return Err(Problem::new(format!("dollars in the column `{column}` of a list in {code}"))
+            return Err(Problem::new(format!("the column `{column}` is in dollars, but the list is in {code}"))
                 .hint("write all prices of a list in one currency, in the columns `price_low`, `price` and `price_high`"));
         }
         if rate.is_empty() {
-            return Err(Problem::new(format!("prices in {code} without a rate"))
-                .hint(format!("write the dollars for 1 {code} in the column `usd_per_unit`")));
+            return Err(Problem::new(format!("prices are in {code}, but no exchange rate is set"))
+                .hint(format!("write the number of dollars per {code} in the column `usd_per_unit`")));
         }
         let valid = rate.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate < 1e6);
-        let rate =
-            valid.ok_or_else(|| Problem::new(format!("`{}` is not a rate above 0", human::shorten(rate))))?;
+        let rate = valid.ok_or_else(|| {
+            Problem::new(format!("`{}` is not an exchange rate above 0", human::shorten(rate)))
+        })?;
         Ok(Some(Self { code: code.to_owned(), rate }))
     }
 

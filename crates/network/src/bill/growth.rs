@@ -52,7 +52,7 @@ pub struct Growth {
 pub fn growth(spec: &DesignSpec, devices: u64, prices: &Prices) -> Result<Growth, Problem> {
     let today = spec.resolve()?;
     if devices <= today.devices {
-        let message = format!("{devices} devices are not more than the {} of today", today.devices);
+        let message = format!("{devices} devices are not more than the initial {}", today.devices);
         return Err(Problem::new(message).hint("set the number of devices of the larger network"));
     }
     let grown = DesignSpec { devices: Some(devices), ..spec.clone() }.resolve()?;

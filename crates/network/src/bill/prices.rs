@@ -209,8 +209,10 @@ impl Prices {
             if *first != own {
                 let (first, own) = (currency::named(first.as_ref()), currency::named(own.as_ref()));
                 return Err(placed(
-                    Problem::new(format!("prices in {own} in a list that begins in {first}"))
-                        .hint("use one list for each currency, with one rate"),
+                    Problem::new(format!(
+                        "a price is in {own}, but the first price of the list is in {first}"
+                    ))
+                    .hint("use one list for each currency, with one rate"),
                 ));
             }
             let (key, price) = line(&cell, own.as_ref()).map_err(placed)?;
@@ -292,7 +294,7 @@ fn broken(error: &csv::Error, text: &str, file: &str) -> Problem {
     let line = error.position().map(|position| records::line(text, position));
     let problem = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
+            Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
         }
         _ => Problem::new("not a table of comma-separated values"),
     };
@@ -335,7 +337,7 @@ fn line<'a>(
         (true, text) => {
             let speed = text.parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e6);
             let speed = speed.ok_or_else(|| {
-                Problem::new(format!("a {} needs its speed in Gbit/s in the column `part`", item.words()))
+                Problem::new(format!("a {} requires its speed in Gbit/s in the column `part`", item.words()))
             })?;
             part_of(BytesPerSecond::from_gbit(speed))
         }
@@ -461,20 +463,23 @@ mod tests {
         assert_eq!((nic.dollars.get(), nic.dollars_low), (1250.0, Some(Dollars::new(1000.0))));
         assert_eq!(nic.dollars_source, "1 EUR = 1.25 USD");
         for (text, message) in [
-            ("item,part,currency,price\nnic,400,EUR,1\n", "own.csv:2:1: prices in EUR without a rate"),
+            (
+                "item,part,currency,price\nnic,400,EUR,1\n",
+                "own.csv:2:1: prices are in EUR, but no exchange rate is set",
+            ),
             (
                 "item,part,currency,usd_per_unit,price,usd\nnic,400,EUR,1.1,1,1\n",
-                "own.csv:2:1: dollars in the column `usd` of a list in EUR",
+                "own.csv:2:1: the column `usd` is in dollars, but the list is in EUR",
             ),
             (
                 "item,part,currency,usd_per_unit,price\nnic,400,EUR,1.1,1\nnic,800,GBP,1.3,1\n",
-                "own.csv:3:1: prices in GBP (1 GBP = 1.3 USD) in a list that begins in EUR (1 EUR = 1.1 USD)",
+                "own.csv:3:1: a price is in GBP (1 GBP = 1.3 USD), but the first price of the list is in EUR (1 EUR = 1.1 USD)",
             ),
-            ("item,part,currency,price\nnic,400,,1\n", "own.csv:2:1: a price without a currency"),
+            ("item,part,currency,price\nnic,400,,1\n", "own.csv:2:1: a price has no currency"),
             ("item,part,currency,price\nnic,400,euro,1\n", "own.csv:2:1: `euro` is not a currency"),
             (
                 "item,part,currency,usd_per_unit,price\nnic,400,EUR,0,1\n",
-                "own.csv:2:1: `0` is not a rate above 0",
+                "own.csv:2:1: `0` is not an exchange rate above 0",
             ),
         ] {
             assert_eq!(Prices::parse(text, "own.csv").expect_err(text).to_string(), message);
@@ -520,7 +525,7 @@ mod tests {
         assert_eq!(error_of("item,part\n"), "own.csv: the column `usd` is missing");
         assert_eq!(
             error_of("item,part,usd\nnic,fast,1\n"),
-            "own.csv:2:1: a NIC needs its speed in Gbit/s in the column `part`"
+            "own.csv:2:1: a NIC requires its speed in Gbit/s in the column `part`"
         );
         assert_eq!(
             error_of("item,part,usd\nnic,400,-1\n"),
@@ -541,7 +546,7 @@ mod tests {
         assert_eq!(error_of("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 occurs twice");
         assert_eq!(
             error_of("item,part,usd\nnic,400\n"),
-            "own.csv:2: 2 cells in a line, but the header has 3"
+            "own.csv:2: a line has 2 cells, but the header has 3"
         );
     }
 }

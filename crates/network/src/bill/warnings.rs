@@ -13,7 +13,7 @@ const DERIVED: &str = "network-price-derived";
 pub(super) fn ports_in_devices() -> Warning {
     Warning::new(
         "network-ports-in-devices",
-        "the ports of a torus are part of its accelerators: its bill has cables alone and is not comparable with others",
+        "the ports of a torus are part of its accelerators, so its bill contains only cables and is not comparable with others",
     )
 }
 
@@ -22,7 +22,7 @@ pub(super) fn unknown_chassis(tier: &str, ports: u64, speed: BytesPerSecond) -> 
     Warning::new(
         "network-chassis-unpriced",
         format!(
-            "a {tier} of {ports} ports has no public price: its ports are counted at the price of a leaf's; a price list can set `{},{gbit},<usd>`",
+            "a {tier} of {ports} ports has no public price, so its ports are counted at the price of leaf ports; a price list can set `{},{gbit},<usd>`",
             Item::ChassisPort.name()
         ),
     )
@@ -53,7 +53,7 @@ pub(super) fn derived(bills: &[&[Line]]) -> Option<Warning> {
         Warning::new(
             DERIVED,
             format!(
-                "no public price, derived from slower parts: {} ({share}); a price list can set them",
+                "no public price, so prices are derived from slower parts: {} ({share}); a price list can set them",
                 parts.join(", ")
             ),
         )

@@ -21,8 +21,11 @@ pub fn by_rank(files: Vec<String>) -> Result<Vec<String>, Problem> {
     }
     if found.len() > 1 {
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        return Err(Problem::new(format!("traces of several runs: {}", names.join(", ")))
-            .hint("put each run into a folder of its own"));
+        return Err(Problem::new(format!(
+            "the folder contains traces of several runs: {}",
+            names.join(", ")
+        ))
+        .hint("put each run into its own folder"));
     }
     let Some(ranks) = found.into_values().next() else {
         return Err(Problem::new("no Chakra execution traces").hint(NAMES));
@@ -46,7 +49,10 @@ mod tests {
         let all = ["f/step.10.et", "f/step.2.et", "f/step.1.et", "f/step.0.et", "f/network.yml", "f/x.et"];
         assert_eq!(of(&all[1..]).expect("three"), ["f/step.0.et", "f/step.1.et", "f/step.2.et"]);
         assert_eq!(of(&all).expect_err("a gap"), "the trace of rank 3 is missing");
-        assert_eq!(of(&["f/a.0.et", "f/b.0.et"]).expect_err("two"), "traces of several runs: a, b");
+        assert_eq!(
+            of(&["f/a.0.et", "f/b.0.et"]).expect_err("two"),
+            "the folder contains traces of several runs: a, b"
+        );
         assert_eq!(of(&["f/network.yml"]).expect_err("none"), "no Chakra execution traces");
     }
 }

@@ -169,7 +169,7 @@ impl<'a> Building<'a> {
             let is_beyond = set.members.last().is_some_and(|last| *last as usize >= ranks);
             if is_beyond || set.members.binary_search(&rank).is_err() {
                 return Err(Problem::new(format!(
-                    "rank {rank}, node {}: the process group `{}` has ranks {} of {ranks}, without this one or beyond the traces",
+                    "rank {rank}, node {}: the process group `{}` has ranks {} of {ranks}; it lacks this rank or has ranks without a trace",
                     node.id,
                     shorten(group),
                     crate::simulate::ranges(&set.members)
@@ -181,7 +181,7 @@ impl<'a> Building<'a> {
             let most = calls.values().map(Vec::len).max().unwrap_or(0);
             if let Some(rank) = members.iter().find(|rank| calls.get(rank).map_or(0, Vec::len) != most) {
                 return Err(Problem::new(format!(
-                    "rank {rank} calls {} collectives among ranks {}, but another rank calls {most}",
+                    "rank {rank} calls {} collectives in the group of ranks {}, but another rank calls {most}",
                     calls.get(rank).map_or(0, Vec::len),
                     crate::simulate::ranges(&members)
                 )));
@@ -215,7 +215,7 @@ impl<'a> Building<'a> {
         let name = node.map_or_else(String::new, |node| format!("{first}:{}", node.id));
         if let Some(((rank, _), ..)) = call.iter().find(|other| (other.1, other.2) != (kind, input)) {
             return Err(Problem::new(format!(
-                "ranks {first} and {rank} call collectives of other kinds or sizes at the same place ({name})"
+                "ranks {first} and {rank} call collectives of different kinds or sizes at the same position ({name})"
             )));
         }
         let begin = self.moment(format!("{name} begins"), first, Seconds::ZERO)?;
@@ -324,7 +324,7 @@ impl<'a> Building<'a> {
                 let before = self.known.get(rank as usize).and_then(|own| own.get(id)).copied();
                 let Some(end) = before.and_then(|place| flow(&self.ends, place)) else {
                     return Err(Problem::new(format!(
-                        "rank {rank}, node {}: there is no node {id} to wait for",
+                        "rank {rank}, node {}: it depends on node {id}, which does not exist",
                         node.id
                     )));
                 };

@@ -30,7 +30,7 @@ pub fn read(data: &[u8], file: &str) -> Result<Trace, Problem> {
             trace.version = version(message).map_err(|Broken| broken(0))?;
         } else {
             if trace.nodes.len() == MOST_NODES {
-                return Err(Problem::new(format!("more than {MOST_NODES} nodes")).in_file(file));
+                return Err(Problem::new(format!("the trace has more than {MOST_NODES} nodes")).in_file(file));
             }
             let raw = Raw::read(message).map_err(|Broken| broken(number))?;
             let node = raw.node(&mut trace.groups).map_err(|problem| problem.in_file(file))?;
@@ -39,7 +39,7 @@ pub fn read(data: &[u8], file: &str) -> Result<Trace, Problem> {
         number += 1;
     }
     if trace.nodes.is_empty() {
-        return Err(Problem::new("no nodes")
+        return Err(Problem::new("the trace has no nodes")
             .in_file(file)
             .hint("a trace has `GlobalMetadata` and then nodes"));
     }

@@ -57,7 +57,7 @@ fn lost(design: &Design) -> Vec<String> {
             lost.push(format!("oversubscription of leaves, {:.2}:1", below / above));
         }
     } else if !matches!(design.fabric, crate::topology::Fabric::Clos(_) | crate::topology::Fabric::None) {
-        lost.push(format!("links of a {}: it becomes one non-blocking switch", design.kind.name()));
+        lost.push(format!("the links of a {}, which becomes one non-blocking switch", design.kind.name()));
     }
     if design.domains() > 1 {
         lost.push(format!("routing ({}), hashes and switches of each tier", design.routing.name()));

@@ -52,7 +52,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
         let own = started.get(number).map_or(&[][..], Vec::as_slice);
         if own.len() > 2 {
             return Err(refused(format!(
-                "{} sets of flows wait for it, but a connection starts at most two triggers",
+                "{} sets of flows depend on this flow, but a connection starts at most two triggers",
                 own.len()
             )));
         }
@@ -61,7 +61,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
             Some(trigger) => {
                 if flow.start.get() > 0.0 {
                     return Err(refused(
-                        "it waits for others and has a delay; a connection supports only one of the two"
+                        "this flow depends on others and has a delay, but a connection supports only one of these"
                             .to_owned(),
                     ));
                 }

@@ -53,7 +53,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
                 return Err(Problem::new(format!("no path connects the devices {from} and {to}")));
             };
             if link_path.links.iter().any(|(_, share)| (share - 1.0).abs() > 1e-9) {
-                return Err(single_paths(&format!("messages from device {from} to {to} take several paths")));
+                return Err(single_paths(&format!("messages from device {from} to {to} use several paths")));
             }
             let _ = write!(text, "    <route src=\"d{from}\" dst=\"d{to}\" symmetrical=\"NO\">");
             for (link, _) in &link_path.links {

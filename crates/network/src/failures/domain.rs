@@ -22,7 +22,7 @@ fn class(design: &Design, parts: &ScaleUp, part: DomainPart) -> Class {
         part: part.name(),
         count: design.domains() * parts.count(part, size),
         touched: size,
-        remark: "no published failure rate: without one in --rates, an effect without cost",
+        remark: "no published failure rate: without a rate in --rates, the effect has no cost",
         ..Class::default()
     };
     match parts.without_part {

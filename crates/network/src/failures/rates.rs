@@ -210,7 +210,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
     let broken = |error: &csv::Error| {
         let problem = match error.kind() {
             csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
+                Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
             }
             _ => Problem::new("not a table of comma-separated values"),
         };
@@ -299,7 +299,7 @@ fn brief(
     number: &impl Fn(&str, f64, f64) -> Result<Option<f64>, Problem>,
 ) -> Result<Brief, Problem> {
     let incomplete = |columns: &str| {
-        Problem::new(format!("`{part}` has a part of {columns}"))
+        Problem::new(format!("only some of {columns} are set for `{part}`"))
             .hint(format!("set all of {columns}, or leave all of them empty"))
     };
     let flaps = (number("flaps_per_month", 0.0, 1e6)?, number("flap_seconds", 0.0, 86_400.0)?);
@@ -391,7 +391,7 @@ mod tests {
             ),
             (
                 "part,flaps_per_month\nnic,1\n",
-                "own.csv:2:1: `nic` has a part of `flaps_per_month` and `flap_seconds`",
+                "own.csv:2:1: only some of `flaps_per_month` and `flap_seconds` are set for `nic`",
             ),
             (
                 "part,slow_kept\nnic,1.5\n",
@@ -399,7 +399,7 @@ mod tests {
             ),
             ("part,fit,mtbf_hours\nnic,1,1\n", "own.csv:2:1: `nic` has both `fit` and `mtbf_hours`"),
             ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` occurs twice"),
-            ("part,fit\nnic\n", "own.csv:2: 1 cells in a line, but the header has 2"),
+            ("part,fit\nnic\n", "own.csv:2: a line has 1 cells, but the header has 2"),
         ] {
             assert_eq!(error_of(text).to_string(), message);
         }

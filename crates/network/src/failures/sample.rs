@@ -92,8 +92,8 @@ pub fn sample_watched(
             && is_left_out(part)
             && list.iter().any(|(name, number)| name == part && *number > 0)
         {
-            return Err(Problem::new(format!("a {part} that the domain runs on without is not sampled"))
-                .hint(format!("select one by its number: `{}#0`", part.replace(' ', "-"))));
+            return Err(Problem::new(format!("a {part} whose failure the domain tolerates is not sampled"))
+                .hint(format!("select a part by its number: `{}#0`", part.replace(' ', "-"))));
         }
         if is_left_out(part) {
             continue;

@@ -90,10 +90,10 @@ impl<'a> States<'a> {
     pub fn new(design: &'a Design) -> Result<Self, Problem> {
         let Fabric::Clos(network) = &design.fabric else {
             return Err(Problem::new(format!(
-                "several failures of a {} cannot be combined",
+                "combined failures of a {} are not supported",
                 design.kind.name()
             ))
-            .hint("omit --fail: single failures of each class are exact for every kind"));
+            .hint("omit --fail: single failures of each class are supported for every kind"));
         };
         let mut leaf_of = Vec::new();
         let mut under: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();

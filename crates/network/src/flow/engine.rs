@@ -224,7 +224,7 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
                 format!(", the first from device {} to device {}", journey.flow.from, journey.flow.to)
             });
         return Err(Problem::new(format!(
-            "{} messages are cut off{stuck}: the step cannot finish",
+            "{} messages have no route{stuck}: the step cannot finish",
             run.under_way
         ))
         .hint("a failed link or switch leaves no path, or a link has no capacity"));

@@ -90,7 +90,7 @@ fn forwarding_an_all_to_all_matches_the_formula() {
 fn messages_that_are_cut_off_are_reported() {
     let wires = FatTree { bandwidth: 0.0, ..fat_tree(16, 8, 2) };
     let problem = simulate(&wires, &mut Phases::new([program::all_to_all(&all(16), 1e6)])).expect_err("cut");
-    assert!(problem.message.contains("240 messages are cut off"), "{}", problem.message);
+    assert!(problem.message.contains("240 messages have no route"), "{}", problem.message);
 }
 
 /// A network of links and flows over random subsets of them, some of them sprayed.

@@ -42,13 +42,13 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, (usize, Problem)> {
             '#' => (None, rest.find('\n').unwrap_or(rest.len())),
             '/' if rest.starts_with("//") => (None, rest.find('\n').unwrap_or(rest.len())),
             '/' if rest.starts_with("/*") => {
-                let end = rest.find("*/").ok_or((line, Problem::new("a comment without an end")))?;
+                let end = rest.find("*/").ok_or((line, Problem::new("a comment is not closed")))?;
                 line += rest.get(..end).map_or(0, |comment| comment.matches('\n').count());
                 (None, end + 2)
             }
             '"' => {
                 let (name, length) =
-                    quoted(rest).ok_or((line, Problem::new("a name without a closing quote")))?;
+                    quoted(rest).ok_or((line, Problem::new("a name has no closing quote")))?;
                 let found = (Token::Name(name), line);
                 line += rest.get(..length).map_or(0, |name| name.matches('\n').count());
                 tokens.push(found);
@@ -131,7 +131,7 @@ impl Reader {
             word = self.name()?.to_ascii_lowercase();
         }
         if word != "graph" && word != "digraph" {
-            return Err(Problem::new(format!("`{}` is not a fabric", shorten(&word))).hint(FORMATS));
+            return Err(Problem::new(format!("`{}` is not a graph", shorten(&word))).hint(FORMATS));
         }
         if matches!(self.peek(), Some(Token::Name(_))) {
             self.next += 1;
@@ -159,7 +159,7 @@ impl Reader {
         }
         if self.peek().is_some() {
             self.next += 1;
-            return Err(Problem::new("text after the end of the graph"));
+            return Err(Problem::new("there is text after the end of the graph"));
         }
         Ok(drawing)
     }

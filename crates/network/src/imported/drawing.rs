@@ -79,7 +79,7 @@ impl Drawing {
             return Ok(*known);
         }
         if self.nodes.len() == MOST_NODES {
-            return Err(Problem::new(format!("more than {MOST_NODES} nodes")));
+            return Err(Problem::new(format!("the fabric has more than {MOST_NODES} nodes")));
         }
         let number = self.nodes.len() as u32;
         self.nodes.push(DrawnNode { name: name.to_owned(), what: None, host: None, line });
@@ -103,7 +103,7 @@ impl Drawing {
                     "device" | "gpu" | "accelerator" | "nic" | "hca" => What::Device,
                     "switch" => What::Switch,
                     other => {
-                        return Err(Problem::new(format!("`{}` is not a type of a node", shorten(other)))
+                        return Err(Problem::new(format!("`{}` is not a node type", shorten(other)))
                             .hint(did_you_mean(other, ["device", "switch"], "use `device` or `switch`")));
                     }
                 });
@@ -124,7 +124,7 @@ impl Drawing {
         let mut cable = DrawnCable { ends, bandwidth: None, latency: None, line };
         let mut count = 1_usize;
         if ends[0] == ends[1] {
-            return Err(Problem::new("a cable has the same node at both ends"));
+            return Err(Problem::new("a cable connects a node to itself"));
         }
         for (key, value) in attributes {
             let text = Value::Text(value.to_owned());
@@ -143,7 +143,7 @@ impl Drawing {
             }
         }
         if self.cables.len() + count > MOST_CABLES {
-            return Err(Problem::new(format!("more than {MOST_CABLES} cables")));
+            return Err(Problem::new(format!("the fabric has more than {MOST_CABLES} cables")));
         }
         self.cables.extend(std::iter::repeat_n(cable, count));
         Ok(())
@@ -179,7 +179,7 @@ fn near_miss<const N: usize>(key: &str, known: [&str; N]) -> Result<(), Problem>
     let slipped =
         |known: &&&str| key.len() > 3 && known.len().abs_diff(key.len()) <= 1 && distance(key, known) == 1;
     match known.iter().find(slipped) {
-        Some(nearest) => Err(Problem::new(format!("no attribute is called `{}`", shorten(key)))
+        Some(nearest) => Err(Problem::new(format!("unknown attribute `{}`", shorten(key)))
             .hint(format!("did you mean `{nearest}`?"))),
         None => Ok(()),
     }

@@ -126,7 +126,7 @@ impl Imported {
                 |n: usize| cable.ends.get(n).and_then(|end| number.get(*end as usize).copied().flatten());
             let (Some(a), Some(b)) = (end(0), end(1)) else { continue };
             let Some(bandwidth) = cable.bandwidth else {
-                let problem = Problem::new("a cable without bandwidth");
+                let problem = Problem::new("a cable has no bandwidth");
                 return Err(at(file, cable.line, problem.hint("set `bandwidth`, such as `400 Gbit/s`")));
             };
             let latency = cable.latency.unwrap_or(surroundings.latency).get();

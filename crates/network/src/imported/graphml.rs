@@ -40,7 +40,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
                 ))));
             }
             "graph" if element.parent().is_some_and(|parent| parent.tag_name().name() == "node") => {
-                return Err(placed(Problem::new("a graph within a node is not supported")));
+                return Err(placed(Problem::new("nested graphs are not supported")));
             }
             _ => {}
         }

@@ -58,8 +58,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
         let placed = |problem| at(file, number + 1, problem);
         let trimmed = line.trim();
         if let Some((what, name, description)) = begin(trimmed) {
-            let name =
-                name.ok_or_else(|| placed(Problem::new(format!("`{what}` without a name in quotes"))))?;
+            let name = name.ok_or_else(|| placed(Problem::new(format!("`{what}` has no name in quotes"))))?;
             is_inside = inside.contains_key(name);
             if is_inside {
                 continue;
@@ -78,12 +77,12 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
             own = Some(node);
         } else if let Some(port) = trimmed.strip_prefix('[').filter(|_| !is_inside) {
             let Some(own) = own else {
-                return Err(placed(Problem::new("a port before the first switch or channel adapter")));
+                return Err(placed(Problem::new("a port precedes the first switch or channel adapter")));
             };
             let (port, rest) = port
                 .split_once(']')
                 .ok_or_else(|| placed(Problem::new(format!("`{}` is not a port", shorten(trimmed)))))?;
-            let name = quoted(rest).ok_or_else(|| placed(Problem::new("a port without a node in quotes")))?;
+            let name = quoted(rest).ok_or_else(|| placed(Problem::new("a port has no node in quotes")))?;
             if inside.contains_key(name) {
                 continue;
             }
@@ -93,7 +92,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once(']'))
                 .map(|(port, _)| port)
-                .ok_or_else(|| placed(Problem::new("the node of a port has no port number")))?;
+                .ok_or_else(|| placed(Problem::new("the remote end of a port has no port number")))?;
             let (a, b) = ((own, port), (other, far));
             if seen.insert(if a <= b { [a, b] } else { [b, a] }) {
                 let rate = rate(after).map_err(placed)?;

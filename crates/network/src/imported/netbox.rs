@@ -53,7 +53,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
         drawing.cable(ends, [("bandwidth", bandwidth)], line).map_err(placed)?;
     }
     if drawing.cables.is_empty() {
-        return Err(Problem::new("no cables").in_file(file));
+        return Err(Problem::new("the table has no cables").in_file(file));
     }
     Ok(drawing)
 }
@@ -61,7 +61,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
 /// The node at an end of a cable.
 fn end(drawing: &mut Drawing, equipment: &str, port: &str, line: usize) -> Result<u32, Problem> {
     if equipment.is_empty() {
-        return Err(Problem::new("a cable without equipment at one end"));
+        return Err(Problem::new("a cable has no equipment at one end"));
     }
     let nic = port
         .split('/')

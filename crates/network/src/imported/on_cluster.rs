@@ -45,14 +45,14 @@ pub fn on_cluster(
     if let Some(first) = drawing.in_switches.first() {
         let count = human::several(drawing.in_switches.len() as u64, "aggregation node");
         let more = if drawing.in_switches.len() > 1 { ", ..." } else { "" };
-        chosen.push(format!("{count} of switches (SHARP) left out: {first}{more}"));
+        chosen.push(format!("ignored: {count} of switches (SHARP), {first}{more}"));
     }
     let fabric = Imported::new(&drawing, file, &surroundings, setting)?;
     if !fabric.left_out.is_empty() {
         let shown: Vec<&str> = fabric.left_out.iter().take(4).map(String::as_str).collect();
         let more = if fabric.left_out.len() > shown.len() { ", ..." } else { "" };
         chosen.push(format!(
-            "{} hosts with other than {} devices are ignored ({}{more})",
+            "{} hosts without exactly {} devices are ignored ({}{more})",
             fabric.left_out.len(),
             fabric.domain,
             shown.join(", ")

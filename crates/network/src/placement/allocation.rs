@@ -73,7 +73,7 @@ impl Allocation {
         let all: u64 = hosts.iter().map(|host| host.devices.len() as u64).sum();
         if all < ranks {
             return Err(Problem::new(format!(
-                "the allocation has {} devices, but the run {} ranks",
+                "the allocation has {} devices, but the run has {} ranks",
                 human::whole(all),
                 human::whole(ranks)
             ))

@@ -40,7 +40,7 @@ pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<H
             && slots.len() != gpus.len()
         {
             let problem = Problem::new(format!("{} slots, but {} devices", slots.len(), gpus.len()))
-                .hint("give one of `slots` and `gpus`, or the same number in both");
+                .hint("set only one of `slots` and `gpus`, or the same number in both");
             return Err(placed(problem));
         }
         let local = gpus.or(slots);

@@ -108,13 +108,13 @@ impl Tree {
         let what = if by_pod { "pod" } else { "leaf group" };
         if counts.len() > parts.len() {
             let message = format!("{} fragments, but the network has {} {what}s", counts.len(), parts.len());
-            return Err(Problem::new(message).hint(format!("give the hosts of each {what} in their order")));
+            return Err(Problem::new(message).hint(format!("list the hosts of each {what} in order")));
         }
         let mut hosts = Vec::new();
         for (number, (count, (_, places))) in counts.iter().zip(&parts).enumerate() {
             if *count as usize > places.len() {
                 return Err(Problem::new(format!(
-                    "{what} {number} has {} hosts, less than {count}",
+                    "{what} {number} has {} hosts, fewer than {count}",
                     human::whole(places.len() as u64)
                 )));
             }

@@ -61,7 +61,7 @@ fn counts(devices: u64, switches: u64, tiers: u64) -> Counts {
 
 fn check(devices: u64, domain: u64, radix: u64) -> Result<(), Problem> {
     if radix < 2 {
-        return Err(Problem::new(format!("a switch of {radix} ports connects nothing")).at_key("radix"));
+        return Err(Problem::new(format!("a switch has at least 2 ports, found {radix}")).at_key("radix"));
     }
     if devices == 0 || domain == 0 || !devices.is_multiple_of(domain) {
         return Err(Problem::new(format!("domains of {domain} do not divide {devices} devices"))

@@ -144,7 +144,7 @@ enum Variant {
 impl Variant {
     const DOCUMENTED: [(Self, &'static str); 3] = [
         (Self::TwiceOptimum, "model-parallel groups of twice the optimum"),
-        (Self::SixAllReduces, "six all-reduces a layer"),
+        (Self::SixAllReduces, "six all-reduces per layer"),
         (Self::DomainsOf64, "domains of 64"),
     ];
 }

@@ -77,7 +77,7 @@ impl Part {
         }
         let number = words.next().and_then(|n| n.parse::<u32>().ok());
         let (Some(number), None) = (number, words.next()) else {
-            return Err(Problem::new(format!("`{shown}` needs the number of the failed {word}"))
+            return Err(Problem::new(format!("`{shown}` requires the number of the failed {word}"))
                 .hint(format!("append a number from 0: `{}0`", prefix(word, layer))));
         };
         if let Some((_, part)) = DOMAINS.iter().find(|(name, _)| *name == word) {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(problem("leef:1").hint.as_deref(), Some("did you mean `leaf`?"));
         assert_eq!(problem("link:leaf-spline:1").hint.as_deref(), Some("did you mean `leaf-spine`?"));
         assert_eq!(problem("leaf").hint.as_deref(), Some("append a number from 0: `leaf:0`"));
-        assert_eq!(problem("nic:-1").message, "`nic:-1` needs the number of the failed nic");
+        assert_eq!(problem("nic:-1").message, "`nic:-1` requires the number of the failed nic");
         assert_eq!(problem("leaf:8").hint.as_deref(), Some("use a number from 0 to 7"));
         assert_eq!(problem("core:0").hint.as_deref(), Some("this network has no core"));
         assert_eq!(problem("nic:32").hint.as_deref(), Some("use a number from 0 to 31"));

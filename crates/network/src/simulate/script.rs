@@ -147,6 +147,18 @@ impl Script {
         Some(Rests { after, whole })
     }
 
+    /// By task: the predecessor that ended last, the first of equals. `None` without predecessors.
+    pub fn released_by(&self, played: &Played) -> Vec<Option<u32>> {
+        let mut released: Vec<Option<u32>> = vec![None; self.work.len()];
+        for &(before, task) in &self.links {
+            let known = &mut released[task as usize];
+            if known.is_none_or(|known| played.ends[before as usize] > played.ends[known as usize]) {
+                *known = Some(before);
+            }
+        }
+        released
+    }
+
     /// Which tasks follow each.
     fn followers(&self) -> Followers {
         let mut starts = vec![0_u32; self.work.len() + 1];
@@ -199,7 +211,7 @@ impl Script {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Played, Problem> {
         let played = self.play_within(bundle, (Seconds::new(f64::INFINITY), None), watch)?;
-        played.ok_or_else(|| Problem::new("the step never ends"))
+        played.ok_or_else(|| Problem::new("the step does not finish"))
     }
 
     /// Plays a step up to a limit; `None` if it ends later. `rests` stops it as soon as the limit cannot be met.

@@ -70,7 +70,7 @@ fn slow_domains(topology: &mut Topology, failed: &[Part]) -> Result<(), Problem>
         let what = device.map_or_else(|| format!("domain {domain}"), |device| format!("device {device}"));
         let names: Vec<String> = failed.iter().map(|part| format!("`{}`", part.name())).collect();
         return Err(Problem::new(format!(
-            "without {} {what} is out of service: the step cannot finish",
+            "without {}, {what} is out of service: the step cannot finish",
             names.join(" and ")
         ))
         .hint("set design.domain_without_part = \"run-on\" for a step with less bandwidth"));
@@ -287,7 +287,7 @@ impl Wiring {
         }
         let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
         Err(Problem::new(format!(
-            "without {} {} disconnected: the step cannot finish",
+            "without {}, {} disconnected: the step cannot finish",
             parts.join(" and "),
             if lost.len() == 1 {
                 format!("rank {} is", lost[0])

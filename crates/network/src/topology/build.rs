@@ -99,7 +99,7 @@ impl Topology {
             Fabric::SlimFly(_) => {
                 return Err(Problem::new("simulation of a slim-fly is not supported")
                     .at_key("design.kind")
-                    .hint("only its parts and cost are supported; the most similar kind is `dragonfly`"));
+                    .hint("only counts and cost are supported; the most similar kind is `dragonfly`"));
             }
             Fabric::Clos(network) => {
                 let nics = join_nics(design, &mut builder);

@@ -209,9 +209,9 @@ impl Clos {
 
     fn with(request: &Request, split: Split) -> Result<Self, Problem> {
         if let (Some(zones), Some(tiers @ 0..=3)) = (request.zones, request.tiers) {
-            return Err(Problem::new(format!("{zones} zones require four tiers, and {tiers} are set"))
+            return Err(Problem::new(format!("{zones} zones require four tiers, but {tiers} are set"))
                 .at_key("design.zones")
-                .hint("omit design.tiers; islands of two tiers are the pods of three (design.pods)"));
+                .hint("omit design.tiers; islands of two tiers are modelled as pods of three tiers (design.pods)"));
         }
         let found = match request.tiers {
             Some(1) => Self::one_tier(request),
@@ -404,7 +404,7 @@ fn too_many(request: &Request, split: &Split) -> Problem {
         hints.push("design.tiers = 4 is sufficient".to_owned());
     }
     hints.push(
-        "rail-only needs fewer ports per fabric, and more planes double the ports of a switch".to_owned(),
+        "rail-only requires fewer ports per fabric; more planes double the ports of a switch".to_owned(),
     );
     let problem = Problem::new(message).at_key("design.gpus").hint(hints.join("; "));
     wider.into_iter().fold(problem, |problem, radix| problem.remedy("design.radix", radix))

@@ -54,7 +54,7 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
             most.saturating_mul(per_group)
         ));
         return Err(problem.at_key("design.gpus").hint(format!(
-            "raise design.radix above {}, or raise design.globals_per_router",
+            "increase design.radix above {}, or increase design.globals_per_router",
             request.radix
         )));
     }
@@ -72,7 +72,7 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
 }
 
 fn ports_exceed(what: &str, used: u64, radix: u64, sum: &str) -> Problem {
-    Problem::new(format!("a {what} needs {used} ports ({sum}) and has {radix}"))
+    Problem::new(format!("a {what} requires {used} ports ({sum}), but has {radix}"))
         .at_key("design.radix")
         .hint(format!("increase design.radix to {used}, or reduce one of the terms"))
 }
@@ -207,7 +207,7 @@ impl SlimFly {
             "{endpoints} endpoints exceed the {largest} that a Slim Fly of {radix}-port routers connects"
         ))
         .at_key("design.gpus")
-        .hint("raise design.radix"))
+        .hint("increase design.radix"))
     }
 
     /// Tests whether the construction exists: it requires a finite field of order `q`, and one exists for powers of a prime only.
@@ -302,7 +302,7 @@ mod tests {
         let wide = GroupRequest { hosts: Some(40), ..request(1024, 64) };
         assert_eq!(
             Dragonfly::new(&wide).expect_err("too wide").message,
-            "a router needs 87 ports (40 hosts + 31 to its group + 16 global) and has 64"
+            "a router requires 87 ports (40 hosts + 31 to its group + 16 global), but has 64"
         );
     }
 

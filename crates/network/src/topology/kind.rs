@@ -101,8 +101,8 @@ impl Kind {
                 "no switches: each device is connected to its neighbours in up to three \
                 dimensions"
             }
-            Self::SlimFly => "a graph of diameter two with few switches; totals only, without cables",
-            Self::ScaleUp => "all devices in one scale-up domain, the ideal to compare with",
+            Self::SlimFly => "a graph of diameter two with few switches; counts only, without a cable list",
+            Self::ScaleUp => "all devices in one scale-up domain, as an ideal for comparison",
         }
     }
 

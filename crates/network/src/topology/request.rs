@@ -109,11 +109,11 @@ impl Split {
         let uplinks = o.map_or_else(|| most.min(down), |o| (up(o) as u64).min(most));
         if hosts == 0 || uplinks == 0 {
             return Err(Problem::new(format!(
-                "a leaf of {} ports with {} backup ports has {hosts} ports for devices and {uplinks} upwards",
+                "a leaf of {} ports with {} backup ports has {hosts} ports for devices and {uplinks} uplinks",
                 request.radix, request.backup_ports
             ))
             .at_key("design.radix")
-            .hint("raise design.radix, or lower the oversubscription or design.hosts_per_leaf"));
+            .hint("increase design.radix, or reduce the oversubscription or design.hosts_per_leaf"));
         }
         Ok(Self { hosts, uplinks })
     }
@@ -165,7 +165,7 @@ fn down(tier: &str, ports: u64, o: f64) -> Result<u64, Problem> {
     let down = below(ports, o);
     if down == 0 || down >= ports {
         return Err(Problem::new(format!(
-            "a {tier} of {ports} ports with oversubscription {o} has {down} ports below"
+            "a {tier} of {ports} ports with oversubscription {o} has {down} downlinks"
         ))
         .at_key(format!("design.{tier}_oversubscription"))
         .hint("choose an oversubscription below the radix"));

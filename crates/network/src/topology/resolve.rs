@@ -94,7 +94,7 @@ impl DesignSpec {
         let routes = connection.routes() * planes;
         if routes > MOST_ROUTES {
             return Err(Problem::new(format!(
-                "a connection of {routes} routes (channels x queue pairs x flowlets x planes) is more than {MOST_ROUTES}"
+                "a connection has {routes} routes (channels x queue pairs x flowlets x planes), more than {MOST_ROUTES}"
             ))
             .at_key("design.channels")
             .hint("NCCL uses 2 channels and 1 queue pair per network peer"));
@@ -138,7 +138,7 @@ impl DesignSpec {
                 (None, Some(_)) => "design.domain_without_part",
                 (None, None) => return Ok(None),
             };
-            return Err(Problem::new("the parts of the domain are unknown")
+            return Err(Problem::new("the parts of the scale-up domain are unknown")
                 .at_key(key)
                 .hint("set design.domain_parts, such as `gb200-nvl72`"));
         };
@@ -262,7 +262,7 @@ impl DesignSpec {
                 human::bandwidth(host)
             ))
             .at_key("design.port_speed")
-            .hint("design.port_speed is a multiple of design.speed / design.planes"));
+            .hint("set design.port_speed to a multiple of design.speed / design.planes"));
         }
         let hosts_per_port = ratio.round() as u64;
         let separate = design.kind == Kind::RailOnly;
@@ -369,7 +369,7 @@ fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u
             human::bandwidth(port)
         ))
         .at_key("design.port_speed")
-        .hint("design.radix is counted at design.speed; choose a port speed that divides radix x speed"));
+        .hint("design.radix counts ports at design.speed; choose a port speed that divides radix x speed"));
     }
     Ok(ports.round() as u64)
 }
@@ -440,7 +440,10 @@ fn check_routing(kind: Kind, given: Option<Routing>) -> Result<(), Problem> {
     };
     let names: Vec<&str> = known.iter().map(|routing| routing.name()).collect();
     let name = routing.name();
-    Err(Problem::new(format!("a {} has no third groups, which `{name}` routing requires", kind.name()))
-        .at_key("design.routing")
-        .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
+    Err(Problem::new(format!(
+        "`{name}` routing requires intermediate groups, but a {} has none",
+        kind.name()
+    ))
+    .at_key("design.routing")
+    .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
 }

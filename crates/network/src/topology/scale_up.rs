@@ -109,7 +109,7 @@ impl ScaleUp {
         let published = published()?;
         if let Some(row) = published.iter().find(|row| row.name == text.trim()) {
             if row.devices != devices {
-                let message = format!("a {} has domains of {} devices, not {devices}", row.name, row.devices);
+                let message = format!("a {} has {} devices per domain, not {devices}", row.name, row.devices);
                 return Err(placed(Problem::new(message))
                     .hint(format!("set design.domain = {}, or list the parts", row.devices)));
             }
@@ -153,7 +153,7 @@ impl ScaleUp {
             return Err(placed(Problem::new(format!(
                 "{switches} switches in trays of {per_tray} with {links} links of a device"
             )))
-            .hint("whole trays, and a link of each device to every switch"));
+            .hint("use whole trays, and one link from each device to every switch"));
         }
         Ok(Self::of(switches, per_tray, links, switches))
     }
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!((own.lost(DomainPart::Switch), own.count(DomainPart::Tray, 16)), (0.125, 4));
         let error = |text: &str, devices| ScaleUp::read(text, devices).expect_err("wrong");
         assert!(error("gb200-nvl73", 72).hint.is_some_and(|hint| hint.contains("`gb200-nvl72`")));
-        assert_eq!(error("gb200-nvl72", 8).message, "a gb200-nvl72 has domains of 72 devices, not 8");
+        assert_eq!(error("gb200-nvl72", 8).message, "a gb200-nvl72 has 72 devices per domain, not 8");
         for text in ["switches=0,links=1", "switches=4", "switch=4,links=4", "switches=4,links=2"] {
             assert!(error(text, 8).to_string().contains("domain_parts"), "{text}");
         }

@@ -97,7 +97,7 @@ impl Asked {
         for setting in text.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
             let Some((key, value)) = setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()))
             else {
-                return Err(problem(format!("`{}` sets nothing", human::shorten(setting)))
+                return Err(problem(format!("`{}` has no value", human::shorten(setting)))
                     .hint("write a key and a value, as in `ports=2,endpoints=48`"));
             };
             let invalid = || {
@@ -132,7 +132,7 @@ impl Asked {
             }
         }
         if self.ports + self.endpoints == 0 {
-            return Err(problem("no ports".to_owned()).hint("set `ports`, the ports of a server"));
+            return Err(problem("no ports".to_owned()).hint("set `ports`, the number of ports per server"));
         }
         Ok(self)
     }
@@ -242,7 +242,7 @@ impl DesignSpec {
             return Err(Problem::new(format!("the servers of a domain of {domain} devices are unknown"))
                 .at_key("design.server")
                 .hint(
-                    "set design.server, the devices of a server, such as 4 of a compute tray in an NVL72",
+                    "set design.server, the number of devices per server, such as 4 for a compute tray in an NVL72",
                 ));
         };
         let server = within("server", server, 1, MOST_DEVICES)?;
@@ -341,7 +341,7 @@ mod tests {
     fn mistakes_in_settings_are_at_their_key() {
         for (text, message) in [
             ("prots=2", "unknown setting `prots`"),
-            ("ports", "`ports` sets nothing"),
+            ("ports", "`ports` has no value"),
             ("ports=-1", "`-1` is not a valid value of `ports`"),
             ("speed=fast", "`fast` is not a valid value of `speed`"),
             ("oversubscription=0", "`0` is not a valid value of `oversubscription`"),

@@ -144,7 +144,7 @@ impl Design {
                 let used = torus.dimensions.iter().filter(|n| **n > 1).count() as u64;
                 let latency = self.link_latency * links as f64;
                 let link_paths = (1..=used).product();
-                add(&mut list, "over neighbours", self.devices - size, links, latency, link_paths);
+                add(&mut list, "over neighbouring devices", self.devices - size, links, latency, link_paths);
             }
             Fabric::None => {}
         }

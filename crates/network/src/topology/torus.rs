@@ -32,7 +32,7 @@ impl Torus {
         if product != Some(devices) {
             let even = most_even(devices);
             let given = listed(&dimensions).replace(',', " x ");
-            return Err(Problem::new(format!("{given} differs from {devices} devices"))
+            return Err(Problem::new(format!("{given} does not have {devices} devices"))
                 .at_key("design.dimensions")
                 .hint(format!("use {}, the most even shape", listed(&even))));
         }
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(torus.place(13), [1, 0, 1]);
         assert_eq!(
             Torus::new(25, Some(&[4, 3, 2]), None).expect_err("24").message,
-            "4 x 3 x 2 differs from 25 devices"
+            "4 x 3 x 2 does not have 25 devices"
         );
         assert!(Torus::new(24, Some(&[4, 3, 2]), Some(2)).is_err());
         assert_eq!(Torus::new(8192, None, None).expect("even").dimensions, [32, 16, 16]);

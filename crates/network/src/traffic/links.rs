@@ -82,7 +82,7 @@ impl Loads {
             return Ok(());
         }
         Err(Problem::new(format!(
-            "{} pairs of ranks communicate over separate routes, above the limit of {}",
+            "{} pairs of ranks communicate over separate routes, more than the limit of {}",
             human::whole(pairs),
             human::whole(MOST_PAIRS)
         ))

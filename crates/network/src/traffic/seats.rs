@@ -25,7 +25,7 @@ impl Seats {
         for (rank, device) in devices.iter().enumerate() {
             let seat = &mut ranks[*device as usize];
             if *seat != u32::MAX {
-                return Err(Problem::new(format!("ranks {seat} and {rank} are on one device, {device}"))
+                return Err(Problem::new(format!("ranks {seat} and {rank} share device {device}"))
                     .hint("list every device once"));
             }
             *seat = rank as u32;

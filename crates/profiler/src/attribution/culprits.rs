@@ -15,7 +15,7 @@ use super::stretch::Stretch;
 use super::uneven::uneven;
 use crate::Job;
 use crate::certainty::Certainty;
-use crate::trace::HostKind;
+use crate::trace::{HostActivity, HostKind};
 
 /// Number of ranks replayed by attributed waits, and by own delays.
 const REPLAYED: usize = 12;
@@ -99,6 +99,13 @@ impl Measured<'_> {
             cause = class;
             evidence.insert(0, stage.evidence(count));
             evidence.truncate(3);
+        } else if let Some(stage) =
+            self.mending.stages.iter().find(|stage| stage.is_of_hosts() && stage.members.contains(&member))
+        {
+            // The peers of the rank are those of its stage, whose hosts are as slow.
+            cause = CauseClass::SlowHost;
+            evidence.insert(0, stage.evidence(count));
+            evidence.truncate(3);
         }
         (cause, evidence)
     }
@@ -112,29 +119,30 @@ impl Measured<'_> {
         let moment = |(place, waits): (u32, f64)| {
             let stretch = self.stretches.get((member as u32, place));
             let collective = self.joined.matching.collectives.get(stretch.collective as usize);
+            let delay = (stretch.own - stretch.usual).max(0);
             Moment {
                 step: steps::at(self.opened, stretch.to),
                 start: stretch.from - self.origin(),
                 own: stretch.own,
-                excess: (stretch.own - stretch.usual).max(0),
+                excess: delay,
                 waits,
                 before: collective.and_then(|collective| collective.operation),
-                annotation: annotation(self.job, member, i64::midpoint(stretch.from, stretch.to)),
+                annotation: activity(self.job, member, (stretch.to - delay, stretch.to)),
             }
         };
         worst.into_iter().take(MOMENTS).map(moment).collect()
     }
 }
 
-/// The innermost annotation of a member's host at a time.
-fn annotation(job: &Job, member: usize, time: i64) -> Option<String> {
+/// The innermost host activity of a member that lasts for at least half of a delay (from, until); `None` without one. A rank is late by the
+/// end of an interval, so the delay is there.
+fn activity(job: &Job, member: usize, (from, until): (i64, i64)) -> Option<String> {
     let trace = &job.members.get(member)?.trace;
-    let around = trace
-        .host
-        .iter()
-        .filter(|row| row.kind == HostKind::Annotation && row.start <= time && time < row.end);
+    let least = ((until - from) / 2).max(1);
+    let lasts = |row: &HostActivity| row.end.min(until) - row.start.max(from) >= least;
+    let around = trace.host.iter().filter(|row| row.kind != HostKind::Overhead && lasts(row));
     let innermost = around
         .filter(|row| !trace.names.get(row.name).starts_with("ProfilerStep#"))
-        .min_by_key(|row| (row.duration(), row.start))?;
+        .min_by_key(|row| (row.duration(), std::cmp::Reverse(row.start)))?;
     Some(trace.names.get(innermost.name).to_owned())
 }

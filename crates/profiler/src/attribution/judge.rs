@@ -9,7 +9,7 @@ use super::culprits::candidates;
 use super::idleness;
 use super::in_turn::{in_turn, paused, visited};
 use super::jitter::beyond;
-use super::links::{Links, long_transfers, slow_groups};
+use super::links::{Links, LowRates, long_transfers, slow_groups};
 use super::measured::{Measured, at_most, real_span, usual_times};
 use super::mending::{Delay, Mending};
 use super::naming::keep_evident;
@@ -22,7 +22,7 @@ use super::report::{Culprit, StragglerReport};
 use super::slow_steps;
 use super::stages::{by_stage, near, slow_stages};
 use super::steps;
-use super::verdict::{Doubts, Kind, Named, Verdict, unnamed};
+use super::verdict::{Doubts, Kind, Lacking, Named, Verdict, unnamed};
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::communication::NameTable;
@@ -196,6 +196,7 @@ fn judge(
     }
     let mut doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
     let is_accurate = doubts.always.is_empty() && forced == 0 && !bounded && job.members.len() > 1;
+    let mut planned = None;
     if named.is_empty() {
         let last = measured.always_last(&culprits, noise);
         // Where ranks cannot be compared, equal ranks are no evidence.
@@ -204,9 +205,14 @@ fn judge(
         doubts.acquittal.extend(last.or_else(unnamed));
         doubts.acquittal.extend(thin);
         doubts.acquittal.extend(rest.doubts);
-        doubts.acquittal.extend(slow_steps::unexplained(windows, occupancies, base - without_all));
+        let longer = slow_steps::longer(job, windows, occupancies, base - without_all);
+        doubts.acquittal.extend(longer.doubt);
+        planned = longer.planned;
         let even = Mending { links: std::slice::from_ref(&long), ..mending };
         doubts.acquittal.extend(long_transfers(base - even.span(&[Delay::Link(0)]), base));
+        let low = LowRates::of(job, joined);
+        let at_rate = Mending { links: std::slice::from_ref(&low.link), ..mending };
+        doubts.acquittal.extend(low.doubt(base - at_rate.span(&[Delay::Link(0)]), base));
         doubts.acquittal.extend(apart.iter().filter_map(|link| link.doubt(base)));
     }
     let by_turns = in_turn(job, &named)
@@ -226,12 +232,14 @@ fn judge(
     let has_devices = job.members.iter().any(|member| !member.trace.gpu.is_empty());
     let mut warnings = job.warnings.clone();
     warnings.extend(joined.warnings.iter().cloned());
+    warnings.extend(planned);
     let health = Health::of_job(job);
     warnings.extend(health.iter().flat_map(Health::warnings));
     let report = StragglerReport {
         health,
         verdict,
         reasons,
+        lacking: Lacking::of(job, joined, bounded),
         in_turn: is_in_turn,
         culprits: named,
         ranks_traced: job.members.len() as u32,

@@ -8,6 +8,7 @@ mod boundaries;
 mod in_steps;
 mod placement;
 mod rare;
+mod rates;
 #[cfg(test)]
 mod tests;
 mod typical;
@@ -23,6 +24,7 @@ pub(super) use placement::Apart;
 use placement::Placement;
 use rare::Rare;
 pub(super) use rare::doubt as long_transfers;
+pub(super) use rates::LowRates;
 use std::collections::BTreeMap;
 pub use typical::SlowGroup;
 use typical::{Found, Transfer, Typical, usual};

@@ -46,7 +46,7 @@ impl OneOff {
     /// The delay of the excluded `step`, and its effect on the report of the later steps: they are no evidence against a pause in that step.
     pub(super) fn note(&self, step: &str, later: &mut StragglerReport) -> Warning {
         let delay = format!(
-            "{} caused a delay of {} in step {step}, the first recorded one, and hardly any later",
+            "{} delayed step {step}, the first recorded one, by {}, and hardly any later step",
             human::ranks(&self.ranks),
             human::seconds(Seconds::new(self.cost as f64 * 1e-9)),
         );
@@ -56,10 +56,7 @@ impl OneOff {
                 "{delay}: warm-up, or a pause that may recur; record more steps after a warm-up step"
             ));
         }
-        Warning::new(
-            "steps-before-steady-state",
-            format!("{delay}: step {step} is excluded as warm-up (one-off cost)"),
-        )
+        Warning::new("steps-before-steady-state", format!("{delay}: it is excluded as warm-up"))
     }
 }
 

@@ -6,7 +6,7 @@
 use super::blame::Charged;
 use super::cause::{CauseClass, Evidence};
 use super::links::SlowGroup;
-use super::verdict::{Named, Verdict};
+use super::verdict::{Lacking, Named, Verdict};
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
 use crate::communication::Operation;
@@ -75,7 +75,7 @@ pub struct Moment {
     pub waits: f64,
     /// The late operation.
     pub before: Option<Operation>,
-    /// The innermost host annotation around its middle.
+    /// The innermost host activity (operator, function, annotation) for at least half of the delay at its end.
     pub annotation: Option<String>,
 }
 
@@ -90,6 +90,9 @@ pub struct StragglerReport {
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
+    /// Missing input, if inconclusive.
+    #[serde(skip)]
+    pub lacking: Lacking,
     /// True if many ranks delay each other in turn, so that no rank is an exception.
     pub in_turn: bool,
     /// Stragglers, largest cost first; empty if inconclusive.

@@ -1,7 +1,8 @@
 //! Ranks that are late too rarely for a verdict.
 //!
 //! Responsible for: delays that cost little and lie in fewer intervals than there are steps: they may be chance, and need not recur. Keeps
-//! delays of every step, however short, and long ones, however rare.
+//! delays of every step, however short, and long ones, however rare. Ranks that compute no longer than their peers are removed as well
+//! ([`super::shifted`]).
 
 use super::measured::Measured;
 use super::mending::Delay;
@@ -21,7 +22,7 @@ impl Measured<'_> {
     pub(super) fn take_thin(&self, named: &mut Vec<Named>) -> Vec<String> {
         let mut reasons = Vec::new();
         let count = named.len();
-        named.retain(|one| match self.thin(one) {
+        named.retain(|one| match self.thin(one).or_else(|| self.shifted(one)) {
             Some(reason) => {
                 reasons.push(reason);
                 false
@@ -77,7 +78,7 @@ impl Measured<'_> {
         // A rank that is named by its stage has no such intervals.
         (left <= 0.0 && f64::from(count) < MOST * self.count.round()).then(|| {
             format!(
-                "rank {rank} costs {} of the step, but mostly in {count} intervals of {:.0} steps, too few to call it a straggler",
+                "the delays of rank {rank} cost {} of the step, mostly in {count} intervals of {:.0} steps: too few for a straggler",
                 human::percent(self.share(cost)),
                 self.count
             )

@@ -25,8 +25,7 @@ pub(super) fn unnamed(base: i64, without_all: i64) -> Option<String> {
     let left = 1.0 - without_all as f64 / (base as f64).max(1.0);
     (left > LEFT).then(|| {
         format!(
-            "ranks delay each other in turn: equal ranks would save {:.1}% of the step, but no single rank, link or stage causes \
-             it",
+            "ranks delay each other in turn: equal ranks would save {:.1}% of the step, and no single rank, link or stage does",
             left * 100.0
         )
     })
@@ -47,6 +46,41 @@ pub enum Verdict {
     None,
     /// The recording does not determine a verdict.
     CannotTell,
+}
+
+/// Missing input of an inconclusive verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lacking {
+    /// All ranks and groups are known: more steps show whether a delay recurs.
+    #[default]
+    Steps,
+    /// Ranks were not recorded, or not in these steps.
+    Ranks,
+    /// Process groups are unknown, or collectives of a rank have no counterparts.
+    Groups,
+}
+
+impl Lacking {
+    /// Action that provides it.
+    pub const fn action(self) -> &'static str {
+        match self {
+            Self::Ranks => "record all ranks in the same steps",
+            Self::Groups => "specify the layout (`--layout`): process groups are unknown",
+            Self::Steps => "record more steps, with `with_stack=True`: functions show the cause of delays",
+        }
+    }
+
+    /// Missing input of a job. `bounded` is true if ranks were not recorded in all steps.
+    pub(super) fn of(job: &Job, joined: &Joined, bounded: bool) -> Self {
+        let recorded = job.members.len() as u32;
+        if recorded < 2 || bounded || job.world_size_known && job.world_size > recorded {
+            Self::Ranks
+        } else if !joined.matching.unspecified.is_empty() || !unmatched(job, joined).is_empty() {
+            Self::Groups
+        } else {
+            Self::Steps
+        }
+    }
 }
 
 /// The kind of a straggler.

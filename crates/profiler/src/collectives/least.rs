@@ -3,8 +3,8 @@
 //! Responsible for: a lower bound of a transfer with unknown beginning, because no other rank of its group was recorded. Without bytes,
 //! ranks or the rate of the link there is no bound.
 
-use super::bandwidth::{accelerator, ceiling};
 use crate::Job;
+use crate::bandwidth::{accelerator, ceiling};
 use crate::communication::Operation;
 use crate::groups::{Group, RankSet};
 use crate::matching::Part;

@@ -2,12 +2,12 @@
 //!
 //! Responsible for: the value that the `comm` command prints. Bounds are counted separately from measurements.
 
-use super::bandwidth::{Link, accelerator, bus_factor, ceiling};
 use super::clipped::clipped;
 use super::rows::{CollectiveRow, rows_with};
 use super::solo::solo_rows;
 use crate::Job;
 use crate::attribution::judged_steps;
+use crate::bandwidth::{Link, accelerator, bus_factor, ceiling};
 use crate::clocks::Clocks;
 use crate::communication::{NameTable, Operation, unknown, unknown_kernels};
 use crate::groups::{Evidence, RankSet};

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: separate softmax kernels between GEMMs. Excludes fused attention, however slow.
 
-use super::{Context, Rule, percent};
+use super::{Context, Rule};
 use crate::profile::{Explained, Finding, Subject};
 
 pub(super) struct UnfusedAttention;
@@ -38,10 +38,7 @@ impl Rule for UnfusedAttention {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "separate softmax kernels take {} of the step: attention is not fused",
-                percent(context.share(all))
-            ),
+            message: "attention is not fused: separate softmax kernels".to_owned(),
             cost: Some(all),
             savings: context.savings(&plain, 1.0),
             explained: Explained::Whole,

@@ -5,7 +5,7 @@
 //! without all ranks recorded, whose transfer time is unknown.
 
 use super::{Context, Rule, percent};
-use crate::collectives::bandwidth::accelerator;
+use crate::bandwidth::accelerator;
 use crate::collectives::{bus_factor, ceiling};
 use crate::communication::Operation;
 use crate::groups::RankSet;
@@ -81,7 +81,7 @@ impl Rule for LowBandwidth {
             let (message, cost, last) = match &sum.link {
                 Some((name, ceiling)) if rate < LOW * ceiling && share >= 0.01 => (
                     format!(
-                        "{what} reaches {} per link with a limit of {} ({name}): {}",
+                        "{what} reaches {} of {} per link ({}, {name})",
                         shown(rate),
                         shown(*ceiling),
                         percent(rate / ceiling)

@@ -57,18 +57,21 @@ impl Rule for BoundByMemory {
         let cost = all - USUAL * context.step();
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("element-wise kernels and norms take {} of the step", percent(context.share(all))),
+            message: "element-wise kernels and norms take more than a fifth of the step".to_owned(),
             cost: Some(cost),
             savings: context.savings(&fused, cost / all.max(1.0)),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(context.times_under(fits).filter(|(name, _)| !is_other(name)))),
-            evidence: context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4),
+            evidence: [format!("these kernels take {} of the step", percent(context.share(all)))]
+                .into_iter()
+                .chain(context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4))
+                .collect(),
             advice: if are_mostly(is_fusion_of_xla) {
                 "XLA has fused these kernels already: look for casts, transposes and recomputed values among them, and use kernels of cuDNN or Transformer Engine for attention, norms and cross-entropy"
             } else if are_mostly(|name| name.starts_with("triton_")) {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else {
-                "fuse it: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
+                "fuse them: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
             }
             .to_owned(),
             ..Finding::default()

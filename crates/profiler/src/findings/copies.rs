@@ -39,11 +39,13 @@ impl Rule for Copies {
         let costliest = kinds.first().map_or("", |(name, _)| name);
         let is_pageable = costliest.contains("Pageable");
         let is_local = costliest.contains("DtoD") || costliest.contains("Memset");
+        let is_read = costliest.contains("DtoH");
         let apart = is_apart(context, costliest);
         let operator = operator(context, costliest);
+        let of_buckets = operator.as_ref().is_some_and(|(name, _)| name.contains("reducer::copy_"));
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("copies occupy the device for {} of the step", percent(context.share(lost))),
+            message: "the device only copies or clears memory".to_owned(),
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject {
@@ -61,9 +63,13 @@ impl Rule for Copies {
                 "these copies run on a stream of their own, but the device has no other work: start them earlier (prefetch the next \
                  batch), or copy less"
                     .to_owned()
+            } else if is_pageable && is_read {
+                "copy results into pinned buffers with `non_blocking=True`, keep them on the device, or read them less often".to_owned()
             } else if is_pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
+            } else if is_local && of_buckets {
+                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients then live in its buckets".to_owned()
             } else if is_local {
                 "let the operator that copies or clears memory on the device write in place".to_owned()
             } else {

@@ -3,7 +3,7 @@
 //! Responsible for: its amount, split by length and by whether one CUDA graph contains both neighbours. The recording does not contain
 //! the reason. Excludes gaps that end with a later launch: they have causes on the host.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, time};
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::{Role, View};
 use crate::waterfall::Label;
@@ -112,10 +112,7 @@ impl Rule for DeviceGaps {
         let long = found.graph.time + found.long.time;
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "the device is idle although work is queued, for an unrecorded reason: {} of the step",
-                percent(context.share(lost))
-            ),
+            message: "the device is idle although work is queued, for an unrecorded reason".to_owned(),
             cost: Some(lost),
             explained: Explained::Part(per_step(long + found.short.time)),
             subject: Subject::of_spans([Class::Host]),

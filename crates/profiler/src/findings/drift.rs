@@ -57,9 +57,9 @@ impl Rule for Drift {
             cost: Some(growth / 2.0),
             explained: Explained::Part((steps[steps.len() - 1] - first) / 2.0),
             evidence: vec![format!(
-                "{} the first of {}, {} the last",
-                time(first),
+                "first of {} steps: {}; last: {}",
                 steps.len(),
+                time(first),
                 time(steps[steps.len() - 1])
             )],
             advice:

@@ -4,7 +4,7 @@
 //! remedies differ. Excludes waiting: moving less data does not shorten it.
 
 use super::purpose::{Unattributed, unattributed};
-use super::{Context, Inference, Rule, percent, time};
+use super::{Context, Inference, Rule, time};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
@@ -125,8 +125,9 @@ impl Rule for Exposed {
         }
         // With one recorded rank of a group, transfer and wait cannot be separated: the whole is a bound.
         let bounded = context.mean(Label::Exposed(self.dimension, Share::Undivided)) > BOUNDED * lost;
-        let what =
-            if bounded { "communication (transfer and waiting cannot be separated)" } else { "transfers" };
+        let what = if bounded { "communication" } else { "transfers" };
+        let undivided =
+            bounded.then(|| "transfers and waits cannot be separated: the cost is a bound".to_owned());
         let late = delayed(context, lost);
         let unknown = (self.dimension == Dimension::Other).then(|| unattributed(context, bounded));
         let whose = match &unknown {
@@ -140,11 +141,7 @@ impl Rule for Exposed {
         });
         vec![Finding {
             id: self.id.to_owned(),
-            message: format!(
-                "exposed {whose}: {}{} of the step",
-                if bounded { "up to " } else { "" },
-                percent(context.share(lost))
-            ),
+            message: format!("exposed {whose}"),
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject {
@@ -152,8 +149,9 @@ impl Rule for Exposed {
                 ..Subject::of_dimension(self.dimension)
             },
             certainty: (bounded || late.is_some()).then_some(Certainty::AtMost),
-            evidence: evidence
+            evidence: undivided
                 .into_iter()
+                .chain(evidence)
                 .chain(context.costliest(context.times_under(fits), 3))
                 .chain(late)
                 .collect(),

@@ -88,13 +88,19 @@ impl Rule for Float32 {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
+            message: "GEMMs run in float32".to_owned(),
             cost: Some(all / 2.0),
             savings: context.savings(&wide, 0.5),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(wide.iter().copied())),
             advice: advice(context, &wide).to_owned(),
-            evidence: context.costliest(wide, 3),
+            evidence: [format!(
+                "float32 GEMMs take {} of the step; half of it is the cost",
+                percent(context.share(all))
+            )]
+            .into_iter()
+            .chain(context.costliest(wide, 3))
+            .collect(),
             ..Finding::default()
         }]
     }

@@ -3,7 +3,7 @@
 //! Responsible for: collectives limited by latency, by group. Without recorded sizes, only many very short calls count.
 
 use super::purpose::reduces_by_ddp;
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, time};
 use crate::communication::Operation;
 use crate::profile::{Explained, Finding};
 use crate::replay::lower_median;
@@ -60,11 +60,7 @@ impl Rule for Fragmented {
             let ranks = matching.communicators[communicator as usize].members.len();
             found.push(Finding {
                 id: self.id().to_owned(),
-                message: format!(
-                    "{:.0} small {operation} calls per step over {ranks} ranks take {}",
-                    count / steps,
-                    percent(context.share(each))
-                ),
+                message: format!("{:.0} small {operation} calls per step over {ranks} ranks", count / steps),
                 cost: Some(0.75 * each),
                 explained: Explained::Whole,
                 evidence: vec![format!(

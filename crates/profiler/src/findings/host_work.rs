@@ -60,12 +60,16 @@ const VIEWS: [&str; 25] = [
     "lift_fresh",
 ];
 
+/// Steps of the optimizers that PyTorch fuses (`torch.optim`: `fused=True`).
+const FUSED: [&str; 4] = ["#Adam.step", "#AdamW.step", "#SGD.step", "#Adagrad.step"];
+
 /// Remedy for a long host call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Remedy {
     Asserts,
     Buffers,
     Optimizer,
+    OtherOptimizer,
     First,
     Compiled,
     Launching,
@@ -89,6 +93,9 @@ impl Remedy {
             Self::Optimizer => {
                 "use a fused optimizer (`fused=True`): its host work per parameter is much shorter"
             }
+            Self::OtherOptimizer => {
+                "this optimizer runs many operators on the host: compile its step (`torch.compile`), or update fewer, larger tensors"
+            }
             Self::First => {
                 "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, keep host cores free of \
                  other work"
@@ -97,7 +104,7 @@ impl Remedy {
                 "this is the host code of compiled regions: use CUDA graphs (`mode=\"reduce-overhead\"`), or fewer and larger regions"
             }
             Self::Launching => {
-                "it recurs in later steps: compile or capture these operators, or call fewer, larger ones; keep host cores free of \
+                "these calls recur in later steps: compile or capture them, or call fewer, larger ones; keep host cores free of \
                  other work"
             }
             Self::Functions => {
@@ -107,8 +114,8 @@ impl Remedy {
                 "move long host operators to the device, run them in advance in another process, or call them less often"
             }
             Self::Unknown => {
-                "the cause of delays in operators that are usually far shorter or move no data is not recorded: look for preempted threads \
-                 (`perf sched`), other processes on these cores and locks"
+                "these operators are usually far shorter, so the cause is outside of them: check for preempted threads (`perf sched`), \
+                 other processes on these cores and locks"
             }
         }
     }
@@ -215,7 +222,7 @@ impl<'a> Reader<'a> {
         } else if outer.contains("flatten_dense_tensors") && any(&["DistributedDataParallel"]) {
             Remedy::Buffers
         } else if any(&["Optimizer.step"]) && outer.contains("_foreach_") {
-            Remedy::Optimizer
+            if any(&FUSED) { Remedy::Optimizer } else { Remedy::OtherOptimizer }
         } else if self.is_first(frame, call) {
             Remedy::First
         } else if operator.is_some_and(is_view) || self.stalled(frame).is_some() {

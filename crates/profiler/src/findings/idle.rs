@@ -4,7 +4,7 @@
 //! a recorded frame, the advice is to record one.
 
 use super::host_work::host_calls;
-use super::{Context, Inference, Rule, launching, percent, short, time};
+use super::{Context, Inference, Rule, launching, percent, remedies, short, time};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::{Explained, Finding, Subject};
@@ -42,8 +42,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
                `cudaHostAlloc` or similar calls. PyTorch's caching allocator calls them if its cache has no \
                free block of that size; a retry first frees the whole cache. Threshold: 1% of the step. \
                Cost: that time.\n\n\
-               Remedies: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, constant shapes, a lower peak, \
-               persistent pinned buffers. `torch.cuda.memory_stats()` counts `num_alloc_retries` and \
+               Remedies: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, constant shapes and a lower peak if \
+               operators free memory (retries); more warm-up steps if the cache only grows; persistent pinned buffers. `torch.cuda.memory_stats()` counts `num_alloc_retries` and \
                `num_device_alloc`; `railwright memory-snapshot` shows fragmentation.",
         least: 0.01,
         message: "memory allocation leaves the device idle",
@@ -56,12 +56,12 @@ pub(super) const IDLE: [IdleCause; 14] = [
         title: "Idle time during data loading",
         text: "Idle time of the device while its host was in a data loader: an annotation, operator or Python \
                function. Threshold: 1% of the step. Cost: that time.\n\n\
-               Remedies: more workers, prefetching, pinned memory, data on local disks, tokenization in \
+               Remedies: more workers, prefetching, pinned memory, data on local disks, decoding and tokenization in \
                advance.",
         least: 0.01,
         message: "data loading leaves the device idle",
-        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenized data on a \
-            local disk",
+        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, data \
+            prepared in advance on a local disk",
     },
     IdleCause {
         cause: Cause::BlockingCopy,
@@ -276,14 +276,17 @@ impl Rule for IdleCause {
             return Vec::new();
         }
         let bound = self.cause == Cause::LaunchBound;
-        let advice = self.advice_for(context, &rows);
+        let of_unknown =
+            (self.cause == Cause::Unknown && !context.from_host() && !context.windows.is_inference())
+                .then(|| remedies::of_unknown(context, &rows, mostly(&rows, is_compiled)))
+                .flatten();
+        let advice = of_unknown.unwrap_or_else(|| self.advice_for(context, &rows).to_owned());
         let most = on_ranks(context, self.cause);
         let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
         let calls = (self.cause == Cause::HostWork && !context.from_host())
             .then(|| host_calls(context, |_, _, _| true));
         let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.windows.is_inference()));
-        let advice =
-            if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or_else(|| advice.to_owned()) };
+        let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or(advice) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
         // Short launches are summed below; for other causes, the frames with most of the cost are listed.
@@ -311,6 +314,12 @@ impl Rule for IdleCause {
         if !bound && !by_call && explained < mean / 2.0 {
             evidence.push(format!("other frames: {} per step", time(mean - explained)));
         }
+        if replayed.is_some() && host.is_none() {
+            evidence.push(format!(
+                "cost: replay without this idle time ({} per rank and step on average)",
+                time(mean)
+            ));
+        }
         evidence.extend(most.iter().map(|most| most.1.clone()));
         let worst = in_steps(context, self.cause);
         let one_off = worst.as_ref().is_some_and(|worst| worst.0 == 0);
@@ -323,18 +332,20 @@ impl Rule for IdleCause {
         vec![Finding {
             id: self.id.to_owned(),
             message: match (context.from_host(), self.cause) {
-                (true, Cause::LaunchBound) => {
-                    format!("hosts spend {} of the step outside of operators", percent(context.share(lost)))
+                (true, Cause::LaunchBound) => "hosts spend time outside of operators".to_owned(),
+                (true, Cause::Unknown) => {
+                    "hosts record no operator, and no frame that shows the cause".to_owned()
                 }
-                (true, Cause::Unknown) => format!(
-                    "hosts recorded no operator for {} of the step, and no frame that shows the cause",
-                    percent(context.share(lost))
-                ),
-                // The cost by replay is not the idle time: other ranks wait, and slack hides some of it.
-                _ if replayed.is_some() => {
-                    format!("{}: cost by replay {} of the step", self.message, percent(context.share(lost)))
-                }
-                _ => format!("{}: {} of the step", self.message, percent(context.share(lost))),
+                (false, Cause::Unknown) => match remedies::annotation(&rows) {
+                    _ if mostly(&rows, is_compiled) => {
+                        "host code of compiled regions leaves the device idle".to_owned()
+                    }
+                    Some(name) => {
+                        format!("the host records no call in `{}` and leaves the device idle", short(name))
+                    }
+                    None => self.message.to_owned(),
+                },
+                _ => self.message.to_owned(),
             },
             cost: Some(lost),
             explained: Explained::Whole,
@@ -360,6 +371,9 @@ impl IdleCause {
             }
             Cause::LaunchBound if context.from_host() => {
                 "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
+            }
+            cause if remedies::of_cause(context, cause, rows).is_some() => {
+                remedies::of_cause(context, cause, rows).unwrap_or(self.advice)
             }
             Cause::LaunchBound if mostly(rows, is_compiled) => {
                 "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \
@@ -451,7 +465,7 @@ const STACKS: f64 = 0.3;
 fn stacks_recorded(context: &Context<'_>) -> Option<String> {
     let kinds = || context.views.iter().flat_map(|view| view.trace.host.kinds());
     let python = kinds().filter(|kind| **kind == HostKind::Python).count();
-    (python as f64 > STACKS * kinds().count() as f64).then(|| {
+    (of_pytorch(context) && python as f64 > STACKS * kinds().count() as f64).then(|| {
         "recorded with `with_stack=True`, which lengthens host calls: compare with a recording without stacks".to_owned()
     })
 }
@@ -476,8 +490,18 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String, f64)> {
         .map(|rank| (of(rank), rank.rank))
         .max_by_key(|&(time, rank)| (time, std::cmp::Reverse(rank)))?;
     let share = most as f64 / all.max(1) as f64;
-    (ranks.len() > 1 && share * ranks.len() as f64 > 1.5 && share > NOTABLE)
-        .then(|| (rank, format!("rank {rank}: {} of it", percent(share)), share))
+    let steps = ranks
+        .iter()
+        .find(|one| one.rank == rank)
+        .map_or(1, |one| one.step_causes.len().saturating_sub(one.missing.len()).max(1));
+    let line = || {
+        format!(
+            "rank {rank}: {} per step on this rank, {} of all ranks' time",
+            time(most as f64 / steps as f64),
+            percent(share)
+        )
+    };
+    (ranks.len() > 1 && share * ranks.len() as f64 > 1.5 && share > NOTABLE).then(|| (rank, line(), share))
 }
 
 /// Advice if the host of one rank has most of a cause that all hosts share otherwise.

@@ -74,9 +74,9 @@ impl Rule for ImplausibleBandwidth {
             Some(Finding {
                 id: self.id().to_owned(),
                 message: format!(
-                    "{what}: {} reaches a bus bandwidth of at most {} of {} ({}): other ranks are late, or the \
+                    "{} of {what} reaches a bus bandwidth of at most {} of {} ({}): other ranks are late, or the \
                      transport is wrong",
-                    operation.map_or("collective", |operation| operation.name()),
+                    operation.map_or("communication", |operation| operation.name()),
                     shown(rate),
                     shown(link),
                     percent(rate / link)

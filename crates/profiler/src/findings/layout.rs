@@ -102,11 +102,7 @@ impl Rule for Layout {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "{} that only copy, concatenate or convert take {} of the step",
-                context.work(),
-                percent(context.share(all))
-            ),
+            message: format!("{} only copy, concatenate or convert", context.work()),
             cost: Some(all),
             savings: context.savings(&moved, 1.0),
             explained: Explained::Whole,

@@ -43,7 +43,7 @@ impl Rule for Optimizer {
         let fused = fused as f64 / whole.max(1) as f64;
         let is_fused = fused >= EXPLAINED;
         let mut evidence = vec![
-            format!("{} per step", time(all)),
+            format!("optimizer: {} per step, {}", time(all), percent(context.share(all))),
             format!("{:.0} {} per step", kernels as f64 / context.samples(), context.work()),
         ];
         if is_fused {
@@ -52,7 +52,7 @@ impl Rule for Optimizer {
         let is_one_of_many = context.kernels().any(|(k, _)| k.role == Role::Communication);
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("the optimizer takes {} of the step", percent(context.share(all))),
+            message: "the optimizer takes more than 4% of the step".to_owned(),
             cost: Some(all - 0.04 * context.step()),
             explained: Explained::Whole,
             subject: Subject::of_phase(Phase::Optimizer),

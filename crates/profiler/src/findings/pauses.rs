@@ -97,17 +97,16 @@ impl Rule for HostPauses {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "hosts pause in {} of {count} steps, {} of the step on average; {}",
+                "hosts pause in {} of {count} steps ({})",
                 longest.iter().filter(|p| **p > 0.0).count(),
-                percent(context.share(cost)),
                 match known {
-                    Some((cause, share)) => format!("{} of it is {}", percent(share), cause.name()),
+                    Some((cause, _)) => cause.name().to_owned(),
                     None if in_turn => format!(
-                        "{} of {} ranks pause at different times, as in garbage collection",
+                        "{} of {} ranks at different times, as in garbage collection",
                         ranks.len(),
                         context.waterfall.ranks.len()
                     ),
-                    None => "the recorded frames show no cause".to_owned(),
+                    None => "cause not recorded".to_owned(),
                 }
             ),
             cost: Some(cost),
@@ -117,9 +116,10 @@ impl Rule for HostPauses {
                 .iter()
                 .take(LISTED)
                 .map(|(pause, rank, step)| {
-                    format!("rank {rank} pauses {} in step {}", time(*pause), context.windows.name(*step))
+                    format!("rank {rank}, step {}: {} longer idle than in its median step", context.windows.name(*step), time(*pause))
                 })
                 .chain(together)
+                .chain(known.map(|(cause, share)| format!("{}: {} of the paused time", cause.name(), percent(share))))
                 .collect(),
             advice: known.and_then(|(cause, _)| of_cause(context, cause, &worst)).unwrap_or_else(|| {
                 let unknown = "record with `with_stack=True` to find the cause; garbage collection, locks and \

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: idle time of the pipeline. Does not divide it: see `railwright pipeline`, with costs by replay.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::{Context, Inference, Rule, time};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Bubble, Label};
 use railwright_step::Dimension;
@@ -44,7 +44,7 @@ impl Rule for PipelineBubble {
             .collect();
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("the pipeline bubble is {} of the step", percent(context.share(lost))),
+            message: "pipeline bubble".to_owned(),
             cost: Some(lost),
             explained: Explained::Part(listed.iter().map(|part| part.1).sum()),
             subject: Subject { dimension: Some(Dimension::Pipeline), ..Subject::of_spans([Class::Bubble]) },

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: compute within recomputation. Does not decide whether memory requires it: see `railwright recompute`.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::{Context, Inference, Rule, time};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;
 use railwright_step::Phase;
@@ -37,7 +37,7 @@ impl Rule for Recompute {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("recompute takes {} of the step", percent(context.share(lost))),
+            message: "activations are recomputed".to_owned(),
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject::of_phase(Phase::Recompute),

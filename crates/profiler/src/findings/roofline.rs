@@ -65,10 +65,7 @@ impl Rule for BelowRoofline {
         };
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "operators far below the roofline cost {} of the step",
-                percent(context.share(lost))
-            ),
+            message: "operators run far below the roofline".to_owned(),
             cost: Some(lost),
             explained: Explained::Part(explained + if together.is_some() { rest } else { 0.0 }),
             certainty: (2.0 * bounded > lost).then_some(Certainty::AtMost),

@@ -3,7 +3,7 @@
 //! Responsible for: groups and stages named by the straggler report, with their cost by replay. Excludes groups whose slow transfers cost
 //! the step nothing.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, time};
 use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
 use crate::profile::{Explained, Finding, Subject};
@@ -36,13 +36,11 @@ impl Rule for SlowLink {
         let tell = |named: &Named| {
             let cost = named.cost_s * 1e9;
             let ranks = RankSet::new(&named.ranks).to_string();
-            let share = named.certainty.worded(&percent(context.share(cost)));
             let transfers = report.slow_groups.iter().filter(|group| group.ranks == ranks).take(3);
             let (message, evidence, advice) = match named.stage {
                 Some(stage) => (
                     format!(
-                        "stage {stage} ({}) takes longer to compute than the other stages ({}): \
-                         {share} of the step",
+                        "stage {stage} ({}) takes longer to compute than the other stages ({})",
                         human::ranks(&named.ranks),
                         named.cause
                     ),
@@ -55,7 +53,7 @@ impl Rule for SlowLink {
                     },
                 ),
                 None => (
-                    format!("transfers between ranks {ranks} are slow: {share} of the step"),
+                    format!("transfers between ranks {ranks} are slow"),
                     transfers
                         .map(|group| {
                             let operation = group.operation.map_or("unknown", |operation| operation.name());

@@ -2,8 +2,10 @@
 //!
 //! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no launch delays them.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::{Context, Inference, Rule, time};
+use crate::causes::Stacks;
 use crate::profile::{Explained, Finding, Subject};
+use crate::trace::NONE;
 use crate::view::Role;
 
 pub(super) struct SmallKernels;
@@ -42,8 +44,9 @@ impl Rule for SmallKernels {
             return Vec::new();
         }
         let (from, to) = context.windows.span();
-        let (mut lost, mut count, mut names) = (0i64, 0u64, Vec::new());
+        let (mut lost, mut count, mut names, mut zeroed) = (0i64, 0u64, Vec::new(), 0i64);
         for view in context.views {
+            let stacks = Stacks::new(view.trace);
             let mut busy_until: Option<i64> = None;
             // Launched after the previous work: a queued kernel, or one without a recorded launch, did not wait for its launch.
             let is_late = |at: usize, until: i64| view.launched(at).is_some_and(|call| call >= until);
@@ -62,22 +65,23 @@ impl Rule for SmallKernels {
                         lost += gap;
                         count += 1;
                         names.push((view.trace.names.get(row.name), gap));
+                        let launch = view.launch.get(at).copied().unwrap_or(NONE);
+                        if launch != NONE && stacks.any(launch, |name| name.contains("zero_grad")) {
+                            zeroed += gap;
+                        }
                     }
                 }
                 busy_until = Some(busy_until.map_or(row.end, |until| until.max(row.end)));
             }
         }
+        let all = lost;
         let lost = lost as f64 / context.samples();
         if context.share(lost) < 0.02 {
             return Vec::new();
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "launch gaps before small {} take {} of the step",
-                context.work(),
-                percent(context.share(lost))
-            ),
+            message: format!("launch gaps precede small {}", context.work()),
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(names.iter().copied())),
@@ -85,7 +89,12 @@ impl Rule for SmallKernels {
                 .into_iter()
                 .chain(context.costliest(names, 3))
                 .collect(),
-            advice: "capture small kernels in a CUDA graph, or fuse them with a compiler".to_owned(),
+            advice: if 2 * zeroed > all {
+                "these kernels clear gradients: `zero_grad(set_to_none=True)` launches none of them"
+            } else {
+                "capture small kernels in a CUDA graph, or fuse them with a compiler"
+            }
+            .to_owned(),
             ..Finding::default()
         }]
     }

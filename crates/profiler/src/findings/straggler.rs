@@ -62,13 +62,12 @@ impl Rule for Straggler {
             Finding {
                 id: self.id().to_owned(),
                 message: format!(
-                    "{} ({}): {} of the step",
+                    "{} ({})",
                     match named.ranks.as_slice() {
                         [one] => format!("rank {one} is a straggler"),
                         many => format!("{} are stragglers together", human::ranks(many)),
                     },
-                    named.cause,
-                    named.certainty.worded(&percent(context.share(cost)))
+                    named.cause
                 ),
                 cost: Some(cost),
                 explained: Explained::Whole,
@@ -112,8 +111,24 @@ fn spans(cause: CauseClass) -> Vec<Class> {
 /// Advice for the host activity of a slow host's first rank, if it is most of its additional idle time.
 fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) -> Option<String> {
     let &first = ranks.first().filter(|_| cause == CauseClass::SlowHost)?;
-    let (_, cause, share) = doing(context, first, cost)?;
-    super::idle::advice(context, cause).filter(|_| share >= PROVEN)
+    let held = || {
+        let culprit = context.stragglers?.ranks.iter().find(|one| one.rank == first)?;
+        held(culprit).map(|(name, _)| of_place(&name))
+    };
+    match doing(context, first, cost) {
+        // Only an annotation: neither its code nor the clocks of the host are known.
+        Some((_, Cause::Unknown, share)) if share >= PROVEN => held(),
+        Some((_, cause, share)) => super::idle::advice(context, cause).filter(|_| share >= PROVEN),
+        None => held(),
+    }
+}
+
+/// Advice for delays in one host activity of one rank.
+fn of_place(name: &str) -> String {
+    format!(
+        "inspect {} on this rank: its host is late there, and those of its peers are not; `with_stack=True` records the functions",
+        short(name)
+    )
 }
 
 /// Host activity of a rank during its excess idle time in the intervals that delay others, with its cause and share (0 to 1). Excess idle
@@ -188,21 +203,43 @@ fn by_cause(rank: &RankWaterfall, rows: &BTreeMap<u32, i64>) -> BTreeMap<u32, i6
     sums
 }
 
+/// The host activity during most of the longest delays of a rank with a slow host, with its share of them (0 to 1). `None` below half.
+fn held(culprit: &Culprit) -> Option<(String, f64)> {
+    if culprit.cause != CauseClass::SlowHost {
+        return None;
+    }
+    let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
+    for moment in &culprit.moments {
+        if let Some(name) = &moment.annotation {
+            *sums.entry(name.as_str()).or_default() += moment.excess;
+        }
+    }
+    let all: i64 = culprit.moments.iter().map(|moment| moment.excess).sum();
+    let (name, most) = sums.into_iter().max_by_key(|&(_, time)| time)?;
+    (2 * most > all).then(|| (name.to_owned(), most as f64 / all as f64))
+}
+
 /// Evidence of a rank's cause; with the rank number if it is one of several.
 fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
     let of = if several { format!("rank {}, ", culprit.rank) } else { String::new() };
     let line = |e: &crate::attribution::Evidence| {
+        let is_count = matches!(e.name.as_str(), "kernels" | "operators");
         let shown = |value: f64| match e.unit {
             "ns" => time(value),
+            _ if is_count => human::whole(value.round().max(0.0) as u64),
             _ => human::count(value),
         };
         // Sums over the intervals that delay others, not over whole steps.
         let when =
-            if matches!(e.name.as_str(), "compute" | "kernels") { " while it delays others" } else { "" };
-        format!("{of}{}{when}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
+            if matches!(e.name.as_str(), "compute" | "kernels" | "operators") { " in delays" } else { "" };
+        let each = if is_count || e.unit == "ns" && !e.name.starts_with("mean ") { " per step" } else { "" };
+        format!("{of}{}{when}: {}{each} (peers: {})", e.name, shown(e.own), shown(e.peers))
     };
     let waits = format!("{of}{} of all waits are attributed to it", percent(culprit.waits_share));
-    culprit.evidence.iter().map(line).chain([waits]).collect()
+    let held = held(culprit).map(|(name, share)| {
+        format!("{of}{} of its longest delays: host in {}", percent(share), short(&name))
+    });
+    culprit.evidence.iter().map(line).chain([waits]).chain(held).collect()
 }
 
 fn advice(cause: CauseClass, from_host: bool) -> &'static str {
@@ -216,8 +253,7 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
         }
         CauseClass::MoreWork => "balance the work: sequence lengths, experts, layers per stage",
         CauseClass::SlowHost => {
-            "compare CPUs and clocks of the slow host with its peers; record with `with_stack=True` if no frame \
-             shows the cause"
+            "compare CPUs, clocks and other processes of the slow host with its peers; `with_stack=True` records the functions of its delays"
         }
         CauseClass::LaunchLatency => {
             "check for other processes on the slow device (`nvidia-smi`), and compare the step time without the \

@@ -4,12 +4,15 @@ mod evidence;
 mod idle;
 mod order;
 mod reasons;
+mod remedies;
 
 use super::*;
 use crate::joined::{JoinOptions, join};
 use crate::profile::{OneByOne, Options, Subject, profile};
 use crate::testing::Synthetic;
-use crate::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, RankTrace};
+use crate::trace::{
+    CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, RankTrace, Source,
+};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeSet;
 

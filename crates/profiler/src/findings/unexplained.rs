@@ -3,8 +3,9 @@
 //! Responsible for: its amount.
 
 use super::idle::{of_pytorch, outside};
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, time};
 use crate::profile::{Explained, Finding, Subject};
+use crate::trace::HostKind;
 use crate::waterfall::Label;
 use railwright_step::columns::Class;
 
@@ -31,16 +32,18 @@ impl Rule for Unexplained {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "idle time without a recorded cause takes {} of the step",
-                percent(context.share(lost))
-            ),
+            message: "the device is idle without a recorded cause".to_owned(),
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject::of_spans([Class::Host]),
             evidence: vec![format!("{} per step", time(lost))],
             advice: if of_pytorch(context) {
-                "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
+                if has_host(context) {
+                    "no recorded launch ends this idle time: check for dropped events and filters, and record a few more steps with \
+                     `with_stack=True`"
+                } else {
+                    "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
+                }
             } else {
                 "record the host's calls as well, such as with `nsys profile --trace=cuda,nvtx,osrt`"
             }
@@ -48,4 +51,12 @@ impl Rule for Unexplained {
             ..Finding::default()
         }]
     }
+}
+
+/// Tests whether operators or calls of the host were recorded.
+fn has_host(context: &Context<'_>) -> bool {
+    let kinds = |view: &&crate::view::View<'_>| {
+        view.trace.host.kinds().iter().any(|kind| matches!(kind, HostKind::Operator | HostKind::Runtime))
+    };
+    context.views.iter().any(kinds)
 }

@@ -45,10 +45,7 @@ impl Rule for VaryingSteps {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "step times vary: the mean is {} above the median",
-                percent(mean / median - 1.0)
-            ),
+            message: format!("step times vary (mean {} above the median)", percent(mean / median - 1.0)),
             cost: Some(mean - median),
             explained: Explained::Whole,
             evidence: vec![format!(

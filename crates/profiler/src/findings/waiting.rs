@@ -4,7 +4,7 @@
 //! of reported stragglers, and single ranks, which do not show the late rank.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::attribution::{Culprit, Named, StragglerReport, Verdict, Work};
+use crate::attribution::{Culprit, Lacking, Named, StragglerReport, Verdict, Work};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
@@ -41,18 +41,22 @@ impl Rule for Waiting {
             .stragglers
             .and_then(|report| report.culprits.iter().find_map(|named| Some((report, named, named.work()?))))
         {
-            return vec![uneven(context, report, named, work)];
+            return vec![uneven(report, named, work)];
         }
         let lost = context.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
         // One rank alone does not show which rank is late.
         let Some(report) = context.stragglers.filter(|_| context.share(lost) >= 0.05) else {
             return Vec::new();
         };
-        let share = percent(context.share(lost));
         let by = Dimension::ALL.into_iter().map(|d| (d, context.mean(Label::Exposed(d, Share::Wait))));
-        let groups = by
-            .filter(|(_, wait)| context.share(*wait) > 0.005)
-            .map(|(d, wait)| format!("{} of a step in {} parallel groups", time(wait), d.name()));
+        let groups = by.filter(|(_, wait)| context.share(*wait) > 0.005).map(|(d, wait)| {
+            let of = if d == Dimension::Other {
+                "unknown groups".to_owned()
+            } else {
+                format!("{} parallel groups", d.name())
+            };
+            format!("waits in {of}: {} per step", time(wait))
+        });
         let mut ranks: Vec<&Culprit> = report.ranks.iter().collect();
         ranks.sort_by(|a, b| b.waits.total_cmp(&a.waits).then(a.rank.cmp(&b.rank)));
         let most = ranks.iter().take(3).filter(|rank| rank.waits_share > 0.0);
@@ -63,15 +67,16 @@ impl Rule for Waiting {
             Verdict::None => ranks.first().filter(|rank| rank.waits_share > 0.5).map(|rank| rank.rank),
             _ => None,
         };
-        let (message, evidence, advice): (String, Vec<String>, &str) = match report.verdict {
+        let (message, evidence, advice): (String, Vec<String>, String) = match report.verdict {
             Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance => return Vec::new(),
             Verdict::CannotTell if report.in_turn => (
-                format!("ranks wait for each other {share} of the step, each in turn for others"),
+                "ranks wait for each other; the late rank changes from step to step".to_owned(),
                 report.reasons.iter().cloned().chain(most).chain(groups).collect(),
-                "collect garbage on all ranks at the same step; compare the data loading of the ranks",
+                "collect garbage on all ranks at the same step; compare the data loading of the ranks"
+                    .to_owned(),
             ),
             Verdict::CannotTell => (
-                format!("ranks wait for each other {share} of the step; the cause is unknown"),
+                "ranks wait for each other; the cause is unknown".to_owned(),
                 report
                     .reasons
                     .iter()
@@ -79,20 +84,19 @@ impl Rule for Waiting {
                     .chain(most)
                     .chain(groups)
                     .collect(),
-                "record all ranks in the same steps, or specify the layout (parallel sizes)",
+                missing(report, &ranks),
             ),
             // A rank that causes most of the waits at no cost of its own: its peers do not delay each other in turn.
             Verdict::None if rank.is_some() => (
-                format!("ranks wait for each other {share} of the step, mostly for rank {}", ranks[0].rank),
+                format!("ranks wait for each other, mostly for rank {}", ranks[0].rank),
                 most.chain(groups).collect(),
-                "record this rank and its neighbours with stacks to find the cause",
+                "record this rank and its neighbours with stacks to find the cause".to_owned(),
             ),
             Verdict::None => (
-                format!(
-                    "ranks wait for each other {share} of the step; no single rank, link or stage causes it"
-                ),
+                "ranks wait for each other; no single rank, link or stage causes it".to_owned(),
                 most.chain(groups).collect(),
-                "collect garbage on all ranks at the same step, balance sequence lengths and experts",
+                "collect garbage on all ranks at the same step, balance sequence lengths and experts"
+                    .to_owned(),
             ),
         };
         vec![Finding {
@@ -102,23 +106,36 @@ impl Rule for Waiting {
             cost: Some(lost),
             subject: Subject::of_ranks(Vec::from_iter(rank), [Class::Waiting]),
             evidence,
-            advice: advice.to_owned(),
+            advice,
             ..Finding::default()
         }]
     }
 }
 
+/// Action that may determine the cause, by the missing input; `ranks` by their waits.
+fn missing(report: &StragglerReport, ranks: &[&Culprit]) -> String {
+    let most = ranks.first().filter(|rank| rank.waits_share > 0.5);
+    match (report.lacking, most) {
+        (Lacking::Steps, Some(rank)) => {
+            format!(
+                "record more steps, with stacks: rank {} causes most of the waits, but not in a clear way",
+                rank.rank
+            )
+        }
+        (lacking, _) => lacking.action().to_owned(),
+    }
+}
+
 /// Unequal work, with the cost by replay.
-fn uneven(context: &Context<'_>, report: &StragglerReport, named: &Named, work: Work) -> Finding {
+fn uneven(report: &StragglerReport, named: &Named, work: Work) -> Finding {
     let cost = named.cost_s * 1e9;
-    let share = named.certainty.worded(&percent(context.share(cost)));
     let kernels = match work {
         Work::Lengths => "attention kernels",
         Work::Experts => "grouped GEMMs",
     };
     Finding {
         id: Waiting.id().to_owned(),
-        message: format!("ranks take turns waiting for each other ({}): {share} of the step", work.cause()),
+        message: format!("ranks take turns waiting for each other ({})", work.cause()),
         cost: Some(cost),
         explained: Explained::Whole,
         subject: Subject::of_ranks(named.ranks.clone(), [Class::Waiting]),

@@ -100,7 +100,7 @@ fn critical(columns: &mut Columns, page: &PipelinePage, places: &[(u32, Vec<Opti
             [("compute", of.compute), ("communication", of.communication), ("waiting", of.waiting)]
                 .map(|(what, time_ns)| Part { name: format!("rank {}{hidden}: {what}", of.rank), time_ns })
         })
-        .chain([Part { name: "outside of the pipeline".to_owned(), time_ns: path.outside }])
+        .chain([Part { name: "outside the pipeline".to_owned(), time_ns: path.outside }])
         .filter(|part| part.time_ns > 0)
         .collect();
     parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));

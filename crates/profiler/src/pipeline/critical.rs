@@ -189,7 +189,7 @@ fn words(path: &CriticalPath, step: i64) -> String {
         });
     }
     if path.outside * 200 >= step {
-        all.push(format!("outside of the pipeline {}", share(path.outside)));
+        all.push(format!("outside the pipeline {}", share(path.outside)));
     }
     format!("of {}: {}", time(step), all.join(", "))
 }

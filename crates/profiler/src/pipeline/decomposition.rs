@@ -52,7 +52,7 @@ impl Decomposition {
             ("messages (P2P)", self.messages),
             ("jitter and stalls", self.jitter),
             ("host time between passes", self.host),
-            ("outside of the pipeline", self.outside),
+            ("outside the pipeline", self.outside),
             ("unexplained", self.unexplained),
         ]
     }

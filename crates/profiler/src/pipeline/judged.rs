@@ -113,7 +113,7 @@ fn of_named(page: &PipelinePage, named: &Named) -> Verdict {
         (Kind::Group, _) if named.work().is_some() => {
             let is_lengths = named.work() == Some(Work::Lengths);
             let id = if is_lengths { "pipeline-sequence-lengths" } else { "pipeline-imbalance" };
-            (id, format!("ranks delay each other in turn ({})", named.cause))
+            (id, format!("ranks wait for each other in turn ({})", named.cause))
         }
         (Kind::Group, _) => {
             ("pipeline-slow-link", format!("transfers of the group of {ranks} are slow ({})", named.cause))

@@ -44,7 +44,7 @@ const CAUSES: [Tint; 7] = [
     ("st", "#e2574c", "#d4483d", "stall"),
     ("ji", "#f4a9a0", "#8f4a43", "jitter"),
     ("la", "#c9a27c", "#7d5f42", "launch"),
-    ("ou", "#f6f7f9", "#1c2026", "outside of the pipeline"),
+    ("ou", "#f6f7f9", "#1c2026", "outside the pipeline"),
 ];
 
 fn tint(kind: PassKind) -> &'static Tint {

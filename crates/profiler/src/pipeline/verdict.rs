@@ -117,7 +117,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
         let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {
             let name = s.kind.name();
             format!(
-                "; the longest is a {name} on {} in step {}: {} longer than normal",
+                "; the longest is a {name} on {} in step {}: {} above its median",
                 place(s),
                 s.step,
                 time(s.excess)
@@ -135,7 +135,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let costliest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro-batch {m}"));
         format!(
-            ". Most expensive: {}{batch} on {} in step {}, {} longer than normal, {} lost",
+            ". Most expensive: {}{batch} on {} in step {}, {} above its median, cost {}",
             s.kind.name(),
             place(s),
             s.step,
@@ -150,12 +150,16 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             count(hit, "step")
         )
     } else {
-        let free = if free == 0 { String::new() } else { format!(", {free} of them without cost") };
+        let of = if free == 0 {
+            String::new()
+        } else {
+            format!("{} of ", human::whole(number.saturating_sub(free) as u64))
+        };
         format!(
-            "{} in {} cost {} in total{free}{excluded}{costliest}",
+            "{of}{} cost {} in total in {}{excluded}{costliest}",
             count(number, "stall"),
-            count(hit, "step"),
-            time(total)
+            time(total),
+            count(hit, "step")
         )
     };
     let cost = total / page.steps.len().max(1) as i64;

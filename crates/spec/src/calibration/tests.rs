@@ -104,12 +104,12 @@ fn mistakes_are_reported_at_their_place() {
         "c.toml `version`: the file has version 9, this program reads version 1"
     );
     assert!(
-        bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work is")
+        bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work must")
     );
     assert!(
-        bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points are not in increasing order of work")
+        bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points must be in increasing order of work")
     );
-    assert!(bad("ranks = 8", "ranks = 1").contains("a link model needs at least 2 ranks, times from 0 to 1 s and a bandwidth above 0 and up to 100,000 GB/s"));
+    assert!(bad("ranks = 8", "ranks = 1").contains("a link model requires at least 2 ranks, times from 0 to 1 s and a bandwidth above 0 and up to 100,000 GB/s"));
     assert!(bad("bandwidth_gb = 480.0", "bandwith_gb = 480.0").starts_with("c.toml:"));
 }
 

@@ -54,10 +54,10 @@ impl Calibration {
                 return wrong(key(), "a rate needs at least one point");
             }
             if !rate.points.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-                return wrong(key(), "points are not in increasing order of work");
+                return wrong(key(), "points must be in increasing order of work");
             }
             if !rate.points.iter().all(|(work, rate)| work.is_finite() && *work > 0.0 && share(*rate)) {
-                return wrong(key(), "work is a positive number and a rate is between 0.000001 and 1000");
+                return wrong(key(), "work must be positive, and rates between 0.000001 and 1000");
             }
             if self.rates[..at].iter().any(|r| (r.operators, r.regime) == (rate.operators, rate.regime)) {
                 return wrong(format!("rate.{at}.operators"), "the same operators and regime occur twice");
@@ -67,8 +67,7 @@ impl Calibration {
             if !law.is_sound() {
                 return wrong(
                     format!("collective.{at}"),
-                    "a link model needs at least 2 ranks, times from 0 to 1 s and a bandwidth above 0 and up \
-                     to 100,000 GB/s",
+                    "a link model requires at least 2 ranks, times from 0 to 1 s and a bandwidth above 0 and up to 100,000 GB/s",
                 );
             }
         }
@@ -77,36 +76,36 @@ impl Calibration {
         {
             return wrong(
                 "collective_rate".to_owned(),
-                "link models of collectives within a run also need the common rate of collectives there",
+                "link models of collectives within a run also require the common rate of collectives in the run",
             );
         }
         if let Some(network) = &self.network
             && ![network.ring_share, network.spread_share, network.latency].into_iter().all(share)
         {
-            return wrong("network".to_owned(), "shares and latency are positive numbers");
+            return wrong("network".to_owned(), "shares and latency must be positive");
         }
         if let Some(rate) = &self.collective_rate
             && !share(rate.rate)
         {
-            return wrong("collective_rate.rate".to_owned(), "a rate is between 0.000001 and 1000");
+            return wrong("collective_rate.rate".to_owned(), "rates must be between 0.000001 and 1000");
         }
         if let Some(host) = &self.host
             && ![host.us_per_kernel, host.us_per_micro_batch, host.ms_per_step]
                 .into_iter()
                 .all(|value| (0.0..=1e7).contains(&value))
         {
-            return wrong("host".to_owned(), "times of the host are numbers from 0 to 10,000,000");
+            return wrong("host".to_owned(), "host times must be from 0 to 10,000,000");
         }
         if self.steps.as_ref().is_some_and(|steps| !steps.is_sound()) {
             return wrong(
                 "steps".to_owned(),
-                "factors are between 0.01 and 100, covariances are symmetric and positive semi-definite, and the residual is no less than zero",
+                "factors must be between 0.01 and 100, covariances symmetric and positive semi-definite, and the residual not negative",
             );
         }
         if self.steps.is_some() && self.software.is_empty() {
             return wrong(
                 "software".to_owned(),
-                "step times need the software generation that they were measured with",
+                "step times require the software generation of the measurement",
             );
         }
         Ok(())
@@ -138,8 +137,7 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-software",
                 format!(
-                    "{name} was fitted with the generation `{}`, but this run has `{software}`: its rates of \
-                     GEMMs and attention are used, those of element-wise kernels and host times are not",
+                    "{name} was fitted with the generation `{}`, but this run has `{software}`: only its rates of GEMMs and attention are used, not those of element-wise kernels or host times",
                     self.software
                 ),
             ));
@@ -148,7 +146,7 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-link",
                 format!(
-                    "collectives of {name} were measured over {}, but the cluster has {}: they are not used",
+                    "collectives of {name} were measured over {}, but the cluster has {}, so they are not used",
                     self.link, cluster.scale_up.link
                 ),
             ));

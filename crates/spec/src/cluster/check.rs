@@ -14,7 +14,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     ];
     for (key, n) in counts {
         if n == 0 {
-            return Err(Problem::new("0 devices cannot train").at_key(key).hint("use at least 1"));
+            return Err(Problem::new("the number of devices is 0").at_key(key).hint("use at least 1"));
         }
         if n > MOST_DEVICES {
             let most = crate::human::whole(MOST_DEVICES);
@@ -25,15 +25,21 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     let scale_up_least = if cluster.scale_up.domain_size > 1 { 1e6 } else { 0.0 };
     let ranges = [
         ("cluster.memory", cluster.accelerator.memory.get(), 1e8, 1e14, "bytes"),
-        ("cluster.memory_bandwidth", cluster.accelerator.memory_bandwidth.get(), 1e8, 1e16, "bytes a second"),
+        (
+            "cluster.memory_bandwidth",
+            cluster.accelerator.memory_bandwidth.get(),
+            1e8,
+            1e16,
+            "bytes per second",
+        ),
         (
             "cluster.scale_up.bandwidth",
             cluster.scale_up.bandwidth.get(),
             scale_up_least,
             1e15,
-            "bytes a second",
+            "bytes per second",
         ),
-        ("cluster.network.bandwidth", cluster.network.bandwidth.get(), 1e6, 1e15, "bytes a second"),
+        ("cluster.network.bandwidth", cluster.network.bandwidth.get(), 1e6, 1e15, "bytes per second"),
         ("cluster.network.latency", cluster.network.latency.get(), 0.0, 1.0, "seconds"),
         ("cluster.host.memory", cluster.host.memory_per_device.get(), 0.0, 1e15, "bytes"),
         (
@@ -41,7 +47,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
             cluster.host.memory_bandwidth_per_device.get(),
             1e6,
             1e15,
-            "bytes a second",
+            "bytes per second",
         ),
         ("cluster.host.power", cluster.host.power_per_device.get(), 0.0, 1e5, "watts"),
         (
@@ -56,7 +62,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
             cluster.accelerator.host_bandwidth.map_or(1e9, super::super::quantity::BytesPerSecond::get),
             1e6,
             1e15,
-            "bytes a second",
+            "bytes per second",
         ),
         ("cluster.power_usage_effectiveness", cluster.host.power_usage_effectiveness, 1.0, 10.0, "times"),
     ];

@@ -2,7 +2,7 @@
 //!
 //! Clusters of the catalogue have the same form (`catalog/clusters/*.toml`), so users can set everything that a preset sets.
 
-use super::{Accelerator, Cluster, Host, Network, ScaleUp, Tier, accelerator_by_name, preset};
+use super::{Accelerator, Cluster, Host, Network, Pools, ScaleUp, Tier, accelerator_by_name, preset};
 use crate::calibration::Calibration;
 use crate::precision::DataType;
 use crate::problem::Problem;
@@ -23,6 +23,8 @@ section! {
         accelerator: String = "accelerator", "from the preset";
         /// Number of accelerators (GPUs) used by the run.
         devices: u64 = "devices", "one node";
+        /// Devices of other kinds among them, each `CLUSTER:DEVICES`, on the last ranks.
+        pools: Pools = "pools", "none (all devices are equal)";
         /// Accelerators per node.
         devices_per_node: u64 = "devices_per_node", "from the preset, else the size of the scale-up domain, at most 8; 8 for cards that PCIe joins";
         /// Total device memory, as reported by the driver.
@@ -102,7 +104,7 @@ fn read_tier(text: &str) -> Result<Tier, Problem> {
         return Err(wrong("the number of devices is missing"));
     };
     if parts.len() > 4 {
-        return Err(wrong("there are more than four parts"));
+        return Err(wrong("a tier has at most four parts"));
     }
     let devices = devices.parse::<u64>().ok().filter(|n| *n > 0);
     let devices = devices.ok_or_else(|| wrong("the number of devices is not a whole number of 1 or more"))?;
@@ -288,8 +290,12 @@ impl ClusterSpec {
             network,
             host,
             calibration: None,
+            pools: Vec::new(),
         };
         super::check::check(&cluster)?;
-        Ok(cluster)
+        match &self.pools {
+            Some(pools) => cluster.with_pools(pools),
+            None => Ok(cluster),
+        }
     }
 }

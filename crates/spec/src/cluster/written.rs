@@ -1,6 +1,6 @@
 //! A cluster as a complete specification.
 
-use super::{Cluster, ClusterSpec, Tiers};
+use super::{Cluster, ClusterSpec, Pool, PoolSpec, Pools, Tiers};
 use crate::precision::DataType;
 
 impl ClusterSpec {
@@ -14,6 +14,10 @@ impl ClusterSpec {
             name: Some(cluster.name.clone()),
             accelerator: Some(accelerator.id.clone()),
             devices: Some(cluster.devices),
+            pools: (!cluster.pools.is_empty()).then(|| {
+                let written = |pool: &Pool| PoolSpec { name: pool.name.clone(), devices: pool.devices };
+                Pools(cluster.pools.iter().map(written).collect())
+            }),
             devices_per_node: Some(cluster.devices_per_node),
             memory: Some(accelerator.memory),
             memory_bandwidth: Some(accelerator.memory_bandwidth),

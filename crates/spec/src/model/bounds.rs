@@ -12,31 +12,34 @@ pub(super) struct Bound {
 }
 
 /// Number of layers. Each is held individually.
-pub(super) const LAYERS: Bound = Bound::new(1, 10_000, "the deepest model known has a few hundred layers");
+pub(super) const LAYERS: Bound = Bound::new(1, 10_000, "the deepest known model has a few hundred layers");
 /// Hidden size: the side of every matrix.
-pub(super) const HIDDEN: Bound = Bound::new(1, 1_000_000, "the widest model known has 25,600");
+pub(super) const HIDDEN: Bound = Bound::new(1, 1_000_000, "the widest known model has a width of 25,600");
 /// Attention heads.
-pub(super) const HEADS: Bound = Bound::new(1, 100_000, "no model known has more than a few hundred heads");
+pub(super) const HEADS: Bound = Bound::new(1, 100_000, "no known model has more than a few hundred heads");
 /// Width of a head, or of a low-rank latent.
 pub(super) const HEAD_DIM: Bound =
-    Bound::new(1, 100_000, "no model known has heads or latents wider than a few thousand");
+    Bound::new(1, 100_000, "no known model has heads or latents wider than a few thousand");
 /// Inner width of an MLP; 0 without an MLP.
-pub(super) const WIDTH: Bound = Bound::new(1, 10_000_000, "the widest MLP known has about 100,000");
+pub(super) const WIDTH: Bound =
+    Bound::new(1, 10_000_000, "the widest known MLP has a width of about 100,000");
 /// Width that is written as 0 if absent.
-pub(super) const WIDTH_OR_ZERO: Bound = Bound::new(0, 10_000_000, "the widest MLP known has about 100,000");
+pub(super) const WIDTH_OR_ZERO: Bound =
+    Bound::new(0, 10_000_000, "the widest known MLP has a width of about 100,000");
 /// Rows of the embedding.
 pub(super) const VOCABULARY: Bound =
-    Bound::new(1, 100_000_000, "the largest vocabulary known has a few hundred thousand");
+    Bound::new(1, 100_000_000, "the largest known vocabulary has a few hundred thousand tokens");
 /// Rows of the embedding; 0 for stacks without word embedding.
 pub(super) const VOCABULARY_OR_NONE: Bound =
-    Bound::new(0, 100_000_000, "the largest vocabulary known has a few hundred thousand");
+    Bound::new(0, 100_000_000, "the largest known vocabulary has a few hundred thousand tokens");
 /// Positions, windows and chunks.
-pub(super) const POSITIONS: Bound = Bound::new(0, 1_000_000_000_000, "no model declares a longer context");
+pub(super) const POSITIONS: Bound =
+    Bound::new(0, 1_000_000_000_000, "no known model declares a longer context");
 /// Routed experts.
 pub(super) const EXPERTS: Bound =
-    Bound::new(0, 100_000, "no model known has more than a few thousand experts");
+    Bound::new(0, 100_000, "no known model has more than a few thousand experts");
 /// Small counts: experts per token, groups, taps, prediction modules.
-pub(super) const SMALL: Bound = Bound::new(0, 100_000, "such a count is a few dozen at most");
+pub(super) const SMALL: Bound = Bound::new(0, 100_000, "such counts are a few dozen at most");
 
 impl Bound {
     const fn new(low: u64, high: u64, why: &'static str) -> Self {
@@ -45,7 +48,7 @@ impl Bound {
 
     /// Small count with a limit of its own.
     pub(super) const fn upto(high: u64) -> Self {
-        Self::new(0, high, "no layer known has more")
+        Self::new(0, high, "no known layer has more")
     }
 
     /// Returns the value if it is inside.

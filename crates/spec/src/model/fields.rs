@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
                     return Err(Problem::new(format!(
                         "`{first}` is {before}, but its alias `{name}` is {value}"
                     ))
-                    .hint("remove the wrong one")
+                    .hint("remove one of them")
                     .at_key(*name)
                     .at_offset(self.text, self.offset(name).unwrap_or(self.start)));
                 }
@@ -130,7 +130,7 @@ impl<'a> Fields<'a> {
         match self.map.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Array(items)) if items.len() > MAX_LIST => {
-                let problem = Problem::new(format!("{} entries, more than {MAX_LIST}", items.len()));
+                let problem = Problem::new(format!("{} entries exceed the limit of {MAX_LIST}", items.len()));
                 Err(self.locate(problem, name))
             }
             Some(Value::Array(items)) => {

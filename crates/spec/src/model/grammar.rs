@@ -73,8 +73,7 @@ pub(super) fn guess(own: &Map<String, Value>, outer: &Map<String, Value>) -> Opt
     };
     let total = model.parameters().total;
     Some(format!(
-        "its fields {words} result in {} layers and {total} parameters: set `model_type` if this is the \
-         structure; the count may be wrong",
+        "its fields {words} result in {} layers and {total} parameters, which may be wrong; set `model_type` if they are correct",
         model.num_layers()
     ))
 }

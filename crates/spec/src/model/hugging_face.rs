@@ -98,14 +98,14 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
     let text = text.trim_start_matches('\u{feff}');
     let value = parse(text)?;
     let Value::Object(map) = &value else {
-        return Err(Problem::new("a config.json contains one object, but this text is another JSON value"));
+        return Err(Problem::new("a config.json contains one object, but this is another JSON value"));
     };
     let outer = Fields::new(map, text);
     let fields = language_model(outer)?;
     let mut notes = Vec::new();
     if outer.has("quantization_config") || fields.has("quantization_config") {
         notes.push(
-            "`quantization_config` describes the stored checkpoint; training runs in the plan's precision"
+            "`quantization_config` describes the stored checkpoint and is ignored; training uses the precision of the plan"
                 .into(),
         );
     }
@@ -215,7 +215,7 @@ fn parse(text: &str) -> Result<Value, Problem> {
     }
     if start.starts_with('<') {
         return Err(Problem::new("this is a web page, not JSON")
-            .hint("download the raw file: the address has `resolve` or `raw` where the page has `blob`"));
+            .hint("download the raw file: its address has `resolve` or `raw` instead of `blob`"));
     }
     tolerant::parse(text)
 }

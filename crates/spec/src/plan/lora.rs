@@ -314,7 +314,8 @@ impl Field for LoraTargets {
         let Value::List(list) = value else { return Err(wrong(Self::KIND, value)) };
         let targets = list.iter().map(LoraTarget::read).collect::<Result<BTreeSet<_>, _>>()?;
         if targets.is_empty() {
-            return Err(Problem::new("names no module").hint("use `[\"all-linear\"]` for every linear layer"));
+            return Err(Problem::new("the list of modules is empty")
+                .hint("use `[\"all-linear\"]` for every linear layer"));
         }
         Ok(Self(targets))
     }

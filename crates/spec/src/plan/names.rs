@@ -88,8 +88,8 @@ impl Field for Sharding {
             "fsdp-no-reshard" => (3, false),
             "hsdp" if group.is_some() => (3, true),
             "hsdp" => {
-                return Err(Problem::new("`hsdp` needs the size of a shard group")
-                    .hint("use `hsdp:8` to shard over 8 ranks and replicate beyond"));
+                return Err(Problem::new("`hsdp` requires the size of a shard group")
+                    .hint("use `hsdp:8` to shard over groups of 8 ranks and replicate over groups"));
             }
             _ => {
                 let names = ["none", "zero1", "zero2", "zero3", "fsdp", "fsdp-no-reshard", "hsdp"];
@@ -99,7 +99,7 @@ impl Field for Sharding {
             }
         };
         if zero_stage == 0 && group.is_some() {
-            return Err(Problem::new("`none` shards nothing, so it has no group"));
+            return Err(Problem::new("`none` does not shard, so a group size has no meaning"));
         }
         Ok(Self { zero_stage, group, reshard_after_forward })
     }
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(Sharding::read(&Value::Integer(3)).expect("3").zero_stage, 3);
         assert_eq!(
             Sharding::read(&text("hsdp")).expect_err("group").message,
-            "`hsdp` needs the size of a shard group"
+            "`hsdp` requires the size of a shard group"
         );
         let typo = Sharding::read(&text("zero-1")).expect_err("typo");
         assert_eq!(typo.hint.as_deref(), Some("did you mean `zero1`?"));

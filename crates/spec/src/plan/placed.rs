@@ -141,19 +141,19 @@ impl Placed {
         let mut found = Vec::new();
         if matches!(self.recompute(), Recompute::Full { .. }) {
             if self.keeps(Context) || self.keeps(Output) {
-                found.push("the output of attention is estimated as recomputed");
+                found.push("the attention output is assumed to be recomputed");
             }
             return found;
         }
         if !self.keeps_any_projection() {
-            found.push("queries, keys and values are estimated as kept");
+            found.push("queries, keys and values are assumed to be kept");
         } else if ![Query, Key, Value].into_iter().all(|tensor| self.keeps(tensor)) {
             found.push(
-                "queries, keys and values are estimated as kept, though the policy keeps only a part of them",
+                "queries, keys and values are assumed to be kept, although the policy keeps only part of them",
             );
         }
         if !self.keeps(Output) {
-            found.push("the output projection is estimated as kept");
+            found.push("the output projection is assumed to be kept");
         }
         found
     }

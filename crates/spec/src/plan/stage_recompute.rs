@@ -125,7 +125,7 @@ impl StageRecompute {
             if name == "offload" {
                 let share = number.and_then(|n| n.parse::<f64>().ok()).filter(|x| (0.0..=1.0).contains(x));
                 stage.offload = Some(share.ok_or_else(|| {
-                    Problem::new(format!("`{part}` offloads no share"))
+                    Problem::new(format!("`{part}` has no share to offload"))
                         .hint("use a share from 0 to 1, as in `offload:0.5`")
                 })?);
                 continue;
@@ -133,7 +133,7 @@ impl StageRecompute {
             let layers = match number {
                 None => None,
                 Some(number) => Some(number.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
-                    Problem::new(format!("`{part}` counts no layers"))
+                    Problem::new(format!("`{part}` has no number of layers"))
                         .hint("the part after `:` is a number of layers, 1 or more, as in `full:3`")
                 })?),
             };
@@ -177,7 +177,9 @@ impl Field for Vec<StageRecompute> {
             };
             let stage = StageRecompute::read_entry(entry)?;
             if stages.len() + times > MOST_STAGES {
-                return Err(Problem::new("more entries than the largest supported pipeline has stages"));
+                return Err(Problem::new(
+                    "the list has more entries than the largest supported pipeline has stages",
+                ));
             }
             stages.extend(std::iter::repeat_n(stage, times));
         }
@@ -239,8 +241,8 @@ mod tests {
     fn what_means_nothing_is_refused() {
         let message = |text: &str| read(&[text]).expect_err(text).message;
         assert_eq!(message("full mlp:2"), "`mlp:2` comes after a policy that covers all layers");
-        assert_eq!(message("full:0"), "`full:0` counts no layers");
-        assert_eq!(message("offload:2"), "`offload:2` offloads no share");
+        assert_eq!(message("full:0"), "`full:0` has no number of layers");
+        assert_eq!(message("offload:2"), "`offload:2` has no share to offload");
         assert_eq!(message("none*0"), "`none*0` repeats zero times");
         assert_eq!(read(&["mpl:2"]).expect_err("typo").hint.as_deref(), Some("did you mean `mlp`?"));
         assert!(read(&["none*100000", "none"]).is_err());

@@ -164,7 +164,7 @@ impl ModelSpec {
             value.ok_or_else(|| {
                 Problem::new(format!("`model.{key}` is required with `{}`", given.path()))
                     .at_key(given.path())
-                    .hint("a custom model needs at least layers, hidden and heads")
+                    .hint("a custom model requires at least layers, hidden and heads")
             })
         };
         let dimensions = Dimensions {
@@ -237,7 +237,7 @@ impl TrainingSpec {
         let availability = share("training.availability", self.availability.unwrap_or(1.0))?;
         let checkpoints = self.checkpoints()?;
         if self.part_rates.is_some() && checkpoints.is_none() {
-            return Err(Problem::new("flaps and slow parts without a checkpoint")
+            return Err(Problem::new("flaps or slow parts are set, but no checkpoint")
                 .at_key("training.part_rates")
                 .hint("add `training.checkpoint_time` or `training.storage_bandwidth`"));
         }
@@ -270,14 +270,15 @@ impl TrainingSpec {
             (None, None) => {
                 return match self.checkpoint_stall {
                     None => Ok(None),
-                    Some(_) => Err(Problem::new("a checkpoint stall without a checkpoint")
+                    Some(_) => Err(Problem::new("a checkpoint stall is set, but no checkpoint")
                         .at_key("training.checkpoint_stall")
                         .hint("add `training.checkpoint_time` or `training.storage_bandwidth`")),
                 };
             }
         };
         if self.availability.is_some() {
-            let problem = Problem::new("goodput is set, but is also computed from checkpoints");
+            let problem =
+                Problem::new("goodput is set, but checkpoints are set as well, from which it is computed");
             return Err(problem.at_key("training.availability").hint("omit one of them"));
         }
         if let Some(stall) = self.checkpoint_stall.filter(|stall| !(0.0..=1e7).contains(&stall.get())) {

@@ -141,7 +141,7 @@ impl Keys<'_> {
 /// Reads a text. `root` is the section of the text's top level; empty for a whole run file.
 pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Result<Vec<Entry>, Problem> {
     if text.len() > LONGEST {
-        return Err(Problem::new("larger than 1 MiB, the limit of run files").in_file(file));
+        return Err(Problem::new("the file exceeds 1 MiB, the limit of run files").in_file(file));
     }
     let table = DeTable::parse(text).map_err(|error| {
         let problem = Problem::new(error.message().trim().replace('\n', ", ")).in_file(file);
@@ -164,7 +164,7 @@ pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Resul
             entries.iter().find(|e| e.path == pair[1].path && e.span.start < pair[1].span.start)
         {
             let line = text[..twice.span.start].matches('\n').count() + 1;
-            return Err(Problem::new(format!("set twice; line {line} sets it first"))
+            return Err(Problem::new(format!("set twice; first set in line {line}"))
                 .at_key(&twice.path)
                 .in_file(file)
                 .at_offset(text, pair[1].span.start));
@@ -230,7 +230,7 @@ pub(crate) fn plain(value: &DeValue<'_>) -> Result<Value, Problem> {
             .map(Value::Integer)
             .map_err(|_| Problem::new("the whole number is too large")),
         DeValue::Float(x) => {
-            x.as_str().parse().map(Value::Number).map_err(|_| Problem::new("the number cannot be read"))
+            x.as_str().parse().map(Value::Number).map_err(|_| Problem::new("the number is not valid"))
         }
         DeValue::Boolean(flag) => Ok(Value::Flag(*flag)),
         DeValue::Array(list) => {

@@ -6,6 +6,7 @@
 use super::{Software, catalogue, generations};
 use crate::cluster::Cluster;
 use crate::plan::Overlap;
+use crate::precision::DataType;
 use crate::problem::{Problem, did_you_mean};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -68,6 +69,10 @@ struct Changes {
     host_us_per_expert_layer: Option<f64>,
     /// One kernel or separate operators for scale, mask and softmax of unfused attention.
     fused_softmax: Option<bool>,
+    /// Number format of accumulated gradients.
+    gradients: Option<DataType>,
+    /// Number format of gradients during reduction.
+    gradient_reduce: Option<DataType>,
     /// One kernel for each norm, rotary embedding and activation, in place of the framework's operators.
     fuses_layers: bool,
 }
@@ -158,6 +163,8 @@ impl Changes {
                 .host_us_per_expert_layer
                 .unwrap_or(software.host_us_per_expert_layer),
             fused_softmax: self.fused_softmax.unwrap_or(software.fused_softmax),
+            gradients: self.gradients.or(software.gradients),
+            gradient_reduce: self.gradient_reduce.or(software.gradient_reduce),
             loss_bytes_per_logit: software
                 .loss_bytes_per_logit
                 .max(self.least_loss_bytes_per_logit.unwrap_or(0.0))

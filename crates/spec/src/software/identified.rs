@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(id("llm.c (C/CUDA, FlashAttention)", "", "Ampere"), "fused-cards-2025");
         assert_eq!(id("NeMo AutoModel (PyTorch FSDP2, TE)", "", "Hopper"), "torchtitan-2026-compile");
         assert_eq!(id("DeepSpeed + HF (FlashAttention)", "", "Hopper"), "deepspeed-2024");
-        assert_eq!(id("PyTorch FSDP2 (torchtitan 2026)", "", "Hopper"), "torchtitan-2026-compile");
+        assert_eq!(id("PyTorch FSDP2 (torchtitan 2026 style)", "", "Hopper"), "torchtitan-2026-compile");
         assert_eq!(id("our trainer (PyTorch FSDP)", "", "Hopper"), "fsdp1-2023");
         assert_eq!(id("HF AutoModelForCausalLM + Accelerate FSDP", "", "Ampere"), "fsdp1-2023");
         assert_eq!(id("Neutrlab (PyTorch FSDP)", "", "Ampere"), "fsdp1-2023");
@@ -233,7 +233,44 @@ mod tests {
         for notes in ["no compile", "torch.compile disabled", "recompute and compile not stated"] {
             assert_eq!(id("torchtitan", notes, "Hopper"), "torchtitan-2024-eager", "{notes}");
         }
-        assert_eq!(id("torchtitan (main 2026-08)", "", "Hopper"), "torchtitan-2026-eager");
+        assert_eq!(id("torchtitan (main 2026-02)", "", "Hopper"), "torchtitan-2026-eager");
+    }
+
+    /// torchtitan's configurations have a loss in chunks since the end of April 2026; other programs of its style do not.
+    #[test]
+    fn torchtitan_of_may_2026_has_a_loss_in_chunks() {
+        assert_eq!(id("torchtitan (main 2026-08)", "", "Hopper"), "torchtitan-2026-eager+chunked-loss");
+        assert_eq!(
+            id("torchtitan (2026-07, torch.compile)", "", "Blackwell"),
+            "torchtitan-2025+chunked-loss"
+        );
+        assert_eq!(id("torchtitan (2026-04, torch.compile)", "", "Blackwell"), "torchtitan-2025");
+        assert_eq!(
+            id("torchtitan (2026-08, torch.compile)", "whole logits", "Hopper"),
+            "torchtitan-2026-compile"
+        );
+        assert_eq!(id("own code, torch.compile (2026-08)", "", "Hopper"), "torchtitan-2026-compile");
+    }
+
+    /// Recipes for performance accumulate gradients in 16 bits; the library's other recipes do not.
+    #[test]
+    fn a_performance_recipe_has_gradients_in_16_bits() {
+        let of = |text| {
+            identify("Megatron-Bridge (NeMo 26.04 container)", text, "Blackwell").expect("a stack").software
+        };
+        let recipe = of("DGXC recipe; distributed optimizer");
+        assert!(recipe.id.ends_with("+performance-recipe"), "{}", recipe.id);
+        let formats = |software: &Software| (software.gradients, software.gradient_reduce);
+        let sixteen = Some(crate::precision::DataType::Bf16);
+        assert_eq!(formats(recipe), (sixteen, sixteen));
+        assert_eq!(formats(of("mock data")), (None, None));
+    }
+
+    #[test]
+    fn layers_of_litgpt_are_plain() {
+        let of = |framework| id(framework, "", "Ampere");
+        assert_eq!(of("LitGPT (Lightning Fabric FSDP, eager)"), "fsdp1-2023+plain-activation+plain-norm");
+        assert_eq!(of("LitGPT (Lightning Thunder, nvfuser, FSDP)"), "fsdp1-2023");
     }
 
     #[test]

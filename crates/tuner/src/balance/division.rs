@@ -64,6 +64,11 @@ impl<'a> Pricer<'a> {
         self.priced
     }
 
+    /// True if devices are of several kinds.
+    pub(super) fn is_mixed(&self) -> bool {
+        !self.cluster.pools.is_empty()
+    }
+
     pub(super) fn plan(&self) -> &'a Plan {
         self.plan
     }
@@ -93,8 +98,8 @@ impl<'a> Pricer<'a> {
             software: self.software,
             in_flight: None,
         };
-        let least = peak(&input).least();
-        let probability = probability_of_fitting(least, self.cluster.accelerator.memory, self.software.sigma);
+        let peak = peak(&input);
+        let probability = probability_of_fitting(peak.least(), peak.available, self.software.sigma);
         let fits = probability >= self.options.probability - 1e-9;
         Ok(fits.then_some((evaluation.time.total, plan)))
     }
@@ -154,7 +159,36 @@ impl<'a> Pricer<'a> {
         let mut bare = without_recompute(self.plan);
         bare.offload.activations = 0.0;
         let costing = Costing::new(self.model, self.cluster, &bare, self.machine)?;
-        let choices = Choices::new(&costing, vec![Treatment { recompute, offload }])?;
+        let treatment = Treatment { recompute, offload };
+        if !costing.is_mixed() {
+            return self.lines_of_kind(&costing, &treatment, chunks);
+        }
+        // A stage takes at least as long as any of its kinds of device: the line of the one with the slowest layers is a bound.
+        let mut slowest: Vec<Option<Line>> = vec![None; chunks];
+        for kind in costing.kinds() {
+            let lines = self.lines_of_kind(&kind.costing, &treatment, chunks)?;
+            for (chunk, line) in lines.into_iter().enumerate() {
+                let stages: Vec<usize> = (0..bare.pipeline_parallel as usize)
+                    .filter(|&stage| local_chunks(&bare, stage).contains(&chunk))
+                    .collect();
+                let each = |line: &Line| line.1.0 + line.1.1;
+                if kind.is_on_any(&bare, &stages)
+                    && slowest[chunk].as_ref().is_none_or(|known| each(&line) > each(known))
+                {
+                    slowest[chunk] = Some(line);
+                }
+            }
+        }
+        Ok(slowest.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    fn lines_of_kind(
+        &self,
+        costing: &Costing<'_>,
+        treatment: &Treatment,
+        chunks: usize,
+    ) -> Result<Vec<Line>, Problem> {
+        let choices = Choices::new(costing, vec![treatment.clone()])?;
         // Layers of several kinds on one virtual stage are additive, except for the soft corner between device and host.
         let kinds: Vec<usize> =
             (0..self.model.layer_kinds.len()).filter(|kind| self.model.layers.contains(kind)).collect();

@@ -133,7 +133,9 @@ impl Bounds {
         let body = (evaluation.time.total - evaluation.time.jitter).get();
         let count = evaluation.updates.len().max(1) as f64;
         // The longest of the stages' updates is at least their mean, which is independent of the division.
-        let optimizer = evaluation.updates.iter().map(|u| u.optimizer.get()).sum::<f64>() / count;
+        // Unless devices are of several kinds: parameters take longer on some of them.
+        let all = evaluation.updates.iter().map(|u| u.optimizer.get()).sum::<f64>();
+        let optimizer = if pricer.is_mixed() { 0.0 } else { all / count };
         let mut stage = vec![0; chunks];
         for s in 0..plan.pipeline_parallel as usize {
             for c in local_chunks(&plan, s) {

@@ -166,3 +166,42 @@ fn the_division_as_it_is_takes_what_was_measured() {
     // The manual layouts of the zero-bubble pipelines match the solver's, or are within a hundredth.
     assert!(published >= 6 && same * 4 >= published * 3, "{same} of {published}");
 }
+
+/// With two kinds of device, layers are in proportion to speed: the answer is the best of all divisions, and stages on the slow kind have
+/// fewer layers.
+#[test]
+fn stages_on_slow_devices_get_fewer_layers() {
+    let model = model::by_name("llama-3-8b").expect("known");
+    let mut spec =
+        cluster::ClusterSpec { preset: Some("dgx-h100".into()), devices: Some(16), ..Default::default() };
+    spec.pools = Some(cluster::Pools(vec![cluster::PoolSpec { name: "dgx-a100".into(), devices: 8 }]));
+    let cluster = spec.resolve().expect("sound");
+    let spec = PlanSpec {
+        tensor_parallel: Some(4),
+        pipeline_parallel: Some(4),
+        global_batch: Some(64),
+        sequence_length: Some(4096),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("sound");
+    let answer =
+        solve(&model, &cluster, &plan, &Options { probability: 0.5, recompute: false }).expect("priced");
+    let best = answer.best.expect("fits");
+    assert!(
+        best.layers[1] > best.layers[2] && best.layers[1] as f64 > 1.5 * best.layers[3] as f64,
+        "{:?}",
+        best.layers
+    );
+    assert!(best.step_time < answer.before.step_time * 0.85, "{:?}", answer.gain);
+    let machine = Machine::new(&cluster);
+    let options = Options { probability: 0.5, recompute: false };
+    // Neighbours of the answer are no faster.
+    for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))).filter(|(from, to)| from != to)
+    {
+        let mut layers = best.layers.clone();
+        layers[from] -= 1;
+        layers[to] += 1;
+        let other = division(&model, &cluster, &plan, &machine, &layers, &options).expect("priced");
+        assert!(!other.fits || other.step_time >= best.step_time, "{layers:?}");
+    }
+}

@@ -20,6 +20,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 ///
 /// Devices use at most the bandwidth of their own link ([`Cluster::device_limit`]), however fast their NICs are.
 pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
+    machine.require_one_kind("a run on a network design")?;
     let design = &design.clone().fed(machine.device_limit());
     let mut cluster = machine.clone();
     cluster.name.clone_from(&design.name);

@@ -238,8 +238,9 @@ fn simulate_candidates(
     explain(answer, &left_out);
     if !left_out.is_empty() {
         let more = left_out.len();
-        let message =
-            format!("{more} more networks may be as cheap, but were not simulated; pass fewer designs");
+        let message = format!(
+            "{more} more networks may be equally cheap, but were not simulated; restrict the designs"
+        );
         answer.warnings.push(Warning::new("network-not-simulated", message));
     }
     contend(answer, &order);
@@ -389,7 +390,7 @@ fn recorded(answer: &mut Codesign, index: usize, outcome: Outcome) -> Option<Sim
         }
         Err(message) => {
             row.unsimulated = Some(Unsimulated::Failed);
-            let message = format!("{} is not simulated and cannot win: {message}", row.design.name);
+            let message = format!("{} is not simulated and not ranked: {message}", row.design.name);
             answer.warnings.push(Warning::new("network-not-simulated", message));
             None
         }

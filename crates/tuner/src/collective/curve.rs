@@ -217,7 +217,7 @@ fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> 
     let routes = pairs.saturating_mul(u64::from(question.seeds));
     if question.operation == Collective::AllToAll && network.lists_pairs() && routes > MOST_PAIRS {
         let message =
-            format!("{} routes of pairs of ranks, over all hash seeds, are too many", human::whole(routes));
+            format!("too many routes over all pairs of ranks and hash seeds: {}", human::whole(routes));
         return refused(message, "--ranks")
             .map_err(|problem| problem.hint("use fewer --seeds or ranks, or `--routing spray` on a tree"));
     }

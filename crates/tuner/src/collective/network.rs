@@ -125,7 +125,7 @@ impl<'a> Network<'a> {
             0 => String::new(),
             hosts => {
                 let hosts = human::several(hosts, "host");
-                format!("; {hosts} with other than {} devices are ignored", fabric.domain)
+                format!("; {hosts} without exactly {} devices are ignored", fabric.domain)
             }
         };
         Err(too_few_devices(ranks, devices, "fabric")

@@ -47,7 +47,7 @@ pub fn range(text: &str, factor: f64) -> Result<Vec<Bytes>, Problem> {
     let Some((first, last)) = text.split_once("..") else {
         let count = text.split(',').count();
         if count > MOST {
-            return Err(Problem::new(format!("{count} sizes, but at most {MOST} are possible"))
+            return Err(Problem::new(format!("{count} sizes exceed the limit of {MOST}"))
                 .hint("use a range such as `1M..8G`"));
         }
         return text.split(',').map(bytes).collect();

@@ -129,12 +129,16 @@ fn megatron(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
             let lost = modules.iter().filter(|&&m| megatron_module(model, m).is_none());
             cannot.extend(lost.map(|m| format!("recompute of `{}`", m.name())));
             if let Some(n) = layers {
-                cannot.push(format!("modules on {n} layers only: --recompute-modules applies to all layers"));
+                cannot.push(format!(
+                    "recompute of modules in {n} layers only: --recompute-modules applies to all layers"
+                ));
             }
         }
     }
     if offloads(plan) {
-        cannot.push("a share of activations: --cpu-offloading-num-layers counts whole layers".to_owned());
+        cannot.push(
+            "offload of a share of activations: --cpu-offloading-num-layers counts whole layers".to_owned(),
+        );
     }
     Flags { framework: Framework::Megatron.name(), lines, cannot }
 }
@@ -180,7 +184,7 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
         lines.clear();
     }
     if offloads(plan) {
-        cannot.push("a share of activations in host memory".to_owned());
+        cannot.push("offload of a share of activations".to_owned());
     }
     Flags { framework: Framework::Torchtitan.name(), lines, cannot }
 }
@@ -196,8 +200,7 @@ fn mixtures(plan: &Plan) -> Option<String> {
     let mixed = list.iter().filter(|s| is_mixture(s)).count();
     (mixed > 0).then(|| {
         format!(
-            "different policies within a stage, as on {mixed} stages: choose by layer number in \
-            the constructor of the layer"
+            "policies that differ within a stage, as on {mixed} stages: select the policy by layer number in the constructor of the layer"
         )
     })
 }

@@ -61,7 +61,7 @@ impl Candidate {
         let costing = Costing::new(search.model, search.cluster, &plan, search.pricing())?;
         let evaluation = evaluate(&costing)?;
         let memory = memory_of(search, &plan);
-        let device_memory = search.cluster.accelerator.memory;
+        let device_memory = memory.available;
         let step_time = evaluation.time.total;
         let expected_time = step_time * retry_slowdown(memory.device / device_memory);
         let tokens = plan.tokens_per_step() as f64;
@@ -80,7 +80,7 @@ impl Candidate {
             memory,
             device_memory,
             headroom: device_memory - memory.device,
-            probability_of_fitting: search.probability(memory.least()),
+            probability_of_fitting: search.probability(&memory),
             tokens_per_second: tokens / expected_time.get(),
             dollars_per_billion_tokens: price.map(|price| price * (device_hours / tokens * 1e9)),
             oddities: Oddities::of(&plan, plan.domain(search.cluster), memory.device / device_memory).list(),
@@ -233,14 +233,14 @@ impl Miss {
     pub(super) fn new(search: &Search<'_>, strategy: &Strategy) -> Self {
         let plan = strategy.plan(&search.space, search.model);
         let memory = memory_of(search, &plan);
-        let device_memory = search.cluster.accelerator.memory;
+        let device_memory = memory.available;
         let needed = needed_for(search, memory.least());
         Self {
             cluster: search.cluster.name.clone(),
             devices: search.cluster.devices,
             memory,
             device_memory,
-            probability_of_fitting: search.probability(memory.least()),
+            probability_of_fitting: search.probability(&memory),
             missing: (needed - device_memory).max(Bytes::ZERO),
             plan,
         }

@@ -13,7 +13,9 @@ use super::strategy::Strategy;
 use super::walk;
 use crate::simplicity::Oddities;
 use railwright_calculator::costing::Machine;
-use railwright_calculator::memory::{MemorySoftware, SURE_TO_FIT, SoftwareCatalogue, probability_of_fitting};
+use railwright_calculator::memory::{
+    MemorySoftware, Peak, SURE_TO_FIT, SoftwareCatalogue, probability_of_fitting,
+};
 use railwright_calculator::operators::ProductMemo;
 use railwright_calculator::prepared::{Buffers, LayerMemo};
 use railwright_calculator::schedule::ChunkCost;
@@ -22,7 +24,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Segment};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Dollars};
+use railwright_spec::quantity::Dollars;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -185,7 +187,7 @@ impl<'a> Search<'a> {
         let (pieces, refused) = pieces::all(&space, model, cluster);
         if pieces.is_empty() {
             return Err(Problem::new(format!(
-                "no allowed combination of parallel sizes uses exactly {} devices ({refused} tried)",
+                "no allowed combination of parallel sizes uses exactly {} devices ({refused} combinations tried)",
                 cluster.devices
             ))
             .at_key("plan.tensor_parallel")
@@ -428,13 +430,13 @@ impl<'a> Search<'a> {
         results
     }
 
-    /// Tests whether a memory need fits with the required probability. `least` is the minimum memory of the device with the largest need.
-    pub(super) fn fits(&self, least: Bytes) -> bool {
-        self.probability(least) >= self.options.fit_probability
+    /// Tests whether the stage with the largest need fits with the required probability.
+    pub(super) fn fits(&self, peak: &Peak) -> bool {
+        self.probability(peak) >= self.options.fit_probability
     }
 
-    pub(super) fn probability(&self, least: Bytes) -> f64 {
-        probability_of_fitting(least, self.cluster.accelerator.memory, self.memory.sigma)
+    pub(super) fn probability(&self, peak: &Peak) -> f64 {
+        probability_of_fitting(peak.least(), peak.available, self.memory.sigma)
     }
 
     /// The fastest of all, regardless of simplicity.

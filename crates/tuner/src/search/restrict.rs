@@ -58,7 +58,7 @@ impl Space {
                     "the range {} has no value that {software} and the model allow",
                     shorten(text)
                 ))
-                .hint("list values to try them nevertheless, as in `2,4`, or add --unlimited")
+                .hint("list values explicitly, as in `2,4`, or add --unlimited")
             })?;
             *slot = narrowed;
             Ok(())
@@ -156,7 +156,7 @@ impl Space {
 }
 
 fn no_full() -> Problem {
-    Problem::new("it is the number of layers with full recompute, but `full` is not allowed in this search")
+    Problem::new("it sets the number of layers with full recompute, but `full` is not allowed in this search")
         .hint("allow `full` in `recompute`, or omit it")
 }
 

@@ -319,7 +319,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             plan.schedule = shape.schedule;
             plan.virtual_stages = shape.virtual_stages;
             plan.layers_per_stage = Some(shape.layers.clone());
-            StageLayout::new(search.model, plan, search.memory)
+            StageLayout::new(search.model, search.cluster, plan, search.memory)
         });
         let mut strategy = Strategy {
             schedule: shape.schedule,
@@ -332,7 +332,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         let slot = group::slot(shape, self.degrees.pipeline);
         // The minimum over shardings: a lower bound for all strategies of the node.
         let least = self.bytes[slot].iter().copied().reduce(ParameterBytes::least);
-        let floor = |peak: Peak| search.fits(peak.least());
+        let floor = |peak: Peak| search.fits(&peak);
         let at = (place.shapes, shape_index);
         let pipeline = self.floor.pipeline(at, &input(search, &worker.plan), least, layout, floor);
         let (Some(pipeline), Some(held)) = (pipeline, self.floor.parts()) else { return };
@@ -364,7 +364,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             // Also with maximum recompute: a lower bound for the whole group.
             worker.plan.sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
             let Some(least) = rungs.last(bytes, (search, parts, &mut worker.plan)) else { continue };
-            if !search.fits(least.least()) {
+            if !search.fits(&least) {
                 found.counters.did_not_fit_as_group += all;
                 if least.device.get() > worker.misses.threshold() {
                     continue;
@@ -439,7 +439,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         while low < high {
             let middle = low + (high - low) / 2;
             let Some(peak) = peak_at(rungs, place, worker, middle) else { return };
-            if search.fits(peak.least()) {
+            if search.fits(&peak) {
                 high = middle;
                 known = Some((middle, peak));
             } else {
@@ -458,18 +458,18 @@ impl<'s, 'a> Piece<'s, 'a> {
             };
             set_layers(&mut worker.plan, layers);
             strategy.layers = layers;
-            if !search.fits(peak.least()) {
+            if !search.fits(&peak) {
                 found.counters.did_not_fit += (last + 1 - rung) as u64;
                 let miss = Entry { strategy, time: f64::INFINITY, memory: peak.device.get() };
                 found.misses.offer(&miss);
                 worker.misses.offer(&miss);
                 return;
             }
-            let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
+            let slow = retry_slowdown(peak.device / peak.available);
             let bound = *rungs.bounds[rung]
                 .get_or_insert_with(|| self.bound(place, policy, shape, layers, worker))
                 * slow;
-            let used = peak.device / search.cluster.accelerator.memory;
+            let used = peak.device / peak.available;
             let oddities = place
                 .oddities
                 .with(Oddity::UnequalChunks, shape.is_unequal)
@@ -516,7 +516,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         let Place { setting, policies, .. } = place;
         let Some(treated) = &mut policies[policy] else { return };
         let slot = if strategy.sharding.zero_stage < 3 { 0 } else { sharding + 1 };
-        let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
+        let slow = retry_slowdown(peak.device / peak.available);
         let memory = peak.device.get();
         let both = [strategy.overlap.pipeline, false];
         let variants =

@@ -202,14 +202,14 @@ pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
     let time = |id: &str, title: &str, now: String, turn| hardware(id, title, now, false, turn);
     let usual = || "as measured".to_owned();
     list.push(time("scale_up.latency", "scale-up latency", usual(), Turn::ScaleUpLatency));
-    let hop = format!("{} per hop, plus that of the library", human::seconds(cluster.network.latency));
+    let hop = format!("{} per hop, plus library latency", human::seconds(cluster.network.latency));
     list.push(time("cluster.network.latency", "network latency", hop, Turn::NetworkLatency));
     list.push(time("kernel.floor", "minimum kernel time", usual(), Turn::Floors));
     if let Some(power) = accelerator.power {
         let knob = rate("cluster.power", "power limit", human::watts(power), Turn::Power);
         list.push(Knob { is_time_scale: false, ..knob });
     }
-    let launch = format!("{} us a kernel", software.launch_us(plan.tensor_parallel));
+    let launch = format!("{} us per kernel", software.launch_us(plan.tensor_parallel));
     let host = |id: &str, title: &str, now: String, turn| Knob {
         kind: Kind::Host,
         ..hardware(id, title, now, false, turn)
@@ -260,7 +260,7 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
     let jitter = format!("{:.4} a doubling", software.jitter_per_doubling);
     add("jitter_per_doubling", "jitter allowance", jitter, false, |s, x| s.jitter_per_doubling *= x);
     let slow = format!("{:.3} of overlapped time", software.overlap_slowdown);
-    add("overlap_slowdown", "slowdown by overlap", slow, false, |s, x| s.overlap_slowdown *= x);
+    add("overlap_slowdown", "slowdown due to overlap", slow, false, |s, x| s.overlap_slowdown *= x);
     if plan.tensor_parallel > 1 && plan.overlap.tensor {
         let exposed = format!("{:.3}", software.tensor_overlap_exposed);
         add("tensor_overlap_exposed", "exposed tensor traffic", exposed, false, |s, x| {
@@ -268,7 +268,7 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
         });
     }
     if has_experts {
-        add("expert_rate", "experts' rate", rate(&software.expert_rate), true, |s, x| {
+        add("expert_rate", "expert GEMM rate", rate(&software.expert_rate), true, |s, x| {
             table(&mut s.expert_rate, x);
         });
         let exposed = format!("{:.3}", software.expert_overlap_exposed);
@@ -276,8 +276,13 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
             s.expert_overlap_exposed *= x;
         });
         let imbalance = format!("{:.2} of the mean", plan.expert_imbalance);
-        let knob =
-            hardware("plan.expert_imbalance", "busiest expert's tokens", imbalance, false, Turn::Imbalance);
+        let knob = hardware(
+            "plan.expert_imbalance",
+            "load of the busiest expert",
+            imbalance,
+            false,
+            Turn::Imbalance,
+        );
         list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
     }
 }

@@ -29,7 +29,7 @@ impl Background {
         };
         match number.trim().parse::<f64>() {
             Ok(load) if load > 0.0 && load <= 1.0 => Ok(Self { load, spare_only }),
-            _ => Err(Problem::new(format!("`{}` is not a load of other jobs", human::shorten(text))).hint(
+            _ => Err(Problem::new(format!("invalid background load `{}`", human::shorten(text))).hint(
                 "use a share of the network bandwidth of every device, as in `0.2`, or of unused \
                     devices, as in `spare=0.5`",
             )),
@@ -43,7 +43,7 @@ impl Background {
         let senders: Vec<u32> = (0..devices).filter(|device| !self.spare_only || !is_used(*device)).collect();
         let count = senders.len();
         if count < 2 {
-            return Err(Problem::new("there are no unused devices for other jobs")
+            return Err(Problem::new("there are no unused devices for background load")
                 .hint("use a larger network with `design.gpus`, or load all devices"));
         }
         Ok((0..count).map(|n| (senders[n], senders[(n + count / 2) % count])).collect())

@@ -7,7 +7,7 @@ use railwright_calculator::collectives::{Collective, TORUS_SHARE};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::exchanges::{ProcessGroup, StageExchange, of_chunk, of_step};
-use railwright_network::simulate::{Class, Edge};
+use railwright_network::simulate::{Class, Doing, Edge};
 use railwright_network::topology::Design;
 use railwright_network::traffic::Seats;
 use railwright_network::traffic::{Algorithm, Numbering};
@@ -41,6 +41,11 @@ impl Dim {
             Self::Pipeline => "pipeline",
             Self::Data => "data",
         }
+    }
+
+    /// Communication of the dimension on a stage, for waits.
+    pub(super) const fn doing(self, stage: u32) -> Doing {
+        Doing::Communication(self.name(), stage)
     }
 
     pub(super) fn of(dimension: Dimension, phase: Phase) -> Option<Self> {

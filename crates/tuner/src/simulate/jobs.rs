@@ -127,7 +127,7 @@ fn apart([first, second]: [Job<'_>; 2]) -> Result<(), Problem> {
     match shared {
         Some(device) => Err(Problem::new(format!("device {device} belongs to both runs"))
             .in_file("--job")
-            .hint("set hosts that the first run leaves free with --job-nodelist")),
+            .hint("set --job-nodelist to hosts that the first run does not use")),
         None => Ok(()),
     }
 }

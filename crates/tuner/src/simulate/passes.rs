@@ -10,7 +10,7 @@ use railwright_calculator::evaluate::{Evaluation, pipeline};
 use railwright_calculator::schedule::{ChunkCost, OperationKind, TimedOperation, simulate};
 use railwright_calculator::transfer;
 use railwright_calculator::work::{self, Dimension};
-use railwright_network::simulate::Work;
+use railwright_network::simulate::{Doing, Work};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_step::Phase;
@@ -113,7 +113,8 @@ pub(super) fn write(
                 && transfer.whole() > Seconds::ZERO
             {
                 // A receive that is not posted together with a send blocks for at least the time of a transfer.
-                let block = staged.script.add(Work::Pause(transfer.whole()), before.drain(..));
+                let doing = Dim::Pipeline.doing(stage as u32);
+                let block = staged.pause(transfer.whole(), doing, before.drain(..));
                 before.push(block);
             }
             let begin = staged.script.add(Work::Pause(Seconds::ZERO), before.drain(..));
@@ -268,7 +269,7 @@ fn work(
             ends.extend(exchange(staged, parts, (*dim, stage), hidden, begin));
         }
     }
-    let mut end = staged.script.add(Work::Pause(pass.duration - behind), [begin]);
+    let mut end = staged.pause(pass.duration - behind, Doing::Compute(stage), [begin]);
     for (dim, parts, open, _) in &exchanges {
         end = exchange(staged, parts, (*dim, stage), *open, end).unwrap_or(end);
     }
@@ -302,12 +303,11 @@ pub(super) fn exchange(
 }
 
 fn moved(staged: &mut Staged, moved: Moved, after: u32) -> u32 {
-    let start = if moved.latency > Seconds::ZERO {
-        staged.script.add(Work::Pause(moved.latency), [after])
-    } else {
-        after
-    };
+    let doing = moved.dimension.doing(moved.stage);
+    let start =
+        if moved.latency > Seconds::ZERO { staged.pause(moved.latency, doing, [after]) } else { after };
     let task = staged.script.add(Work::Move { class: moved.class, amount: moved.amount }, [start]);
+    staged.works.push((task, doing));
     staged.moves.push(Moved { task, ..moved });
     task
 }
@@ -346,7 +346,7 @@ impl Transfer {
                 },
                 after,
             ),
-            None => staged.script.add(Work::Pause(self.whole()), [after]),
+            None => staged.pause(self.whole(), Dim::Pipeline.doing(from), [after]),
         }
     }
 }

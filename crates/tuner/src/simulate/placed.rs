@@ -90,7 +90,7 @@ pub fn placed(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<(), Problem> {
     let Network::Design(wiring) = setting.network else {
-        return Err(Problem::new("the hosts of a fabric from a file are those of its file"));
+        return Err(Problem::new("a fabric from a file already determines its hosts"));
     };
     let design = &wiring.topology.design;
     let tree = Tree::new(&wiring.topology);

@@ -9,7 +9,7 @@ use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::sharding::StageUpdate;
 use railwright_calculator::update::reductions_per_step;
-use railwright_network::simulate::Work;
+use railwright_network::simulate::{Doing, Work};
 use railwright_spec::quantity::Seconds;
 
 /// The time of an exchange around the optimizer, as `railwright_calculator::sharding` divides it.
@@ -65,7 +65,8 @@ pub(super) fn write(
         let room = passes * (micro_batches as f64 / reductions_per_step(costing, micro_batches).max(1.0));
         let own_reduced = reduce(staged, costing, classes, stage as u32, (update, room), own);
         // Stages exchange one matrix or their shards, at the closed form's time.
-        reduced.extend(own_reduced.map(|end| staged.script.add(Work::Pause(update.between_stages), [end])));
+        let doing = Dim::Data.doing(stage as u32);
+        reduced.extend(own_reduced.map(|end| staged.pause(update.between_stages, doing, [end])));
         // Parameters of the previous step arrive during the first forward pass of each chunk, and the next pass waits for them.
         let Divided { hidden, .. } = Divided::parameters(update);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
@@ -82,16 +83,16 @@ pub(super) fn write(
         }
     }
     let optimizer = evaluation.updates.iter().map(|u| u.optimizer).fold(Seconds::ZERO, Seconds::max);
-    let stepped = staged.script.add(Work::Pause(optimizer), reduced);
+    let stepped = staged.pause(optimizer, Doing::After("optimizer"), reduced);
     let mut gathered = vec![stepped];
     for (stage, update) in evaluation.updates.iter().enumerate() {
         let Divided { left, slowed, .. } = Divided::parameters(update);
-        let slowed = staged.script.add(Work::Pause(slowed), [stepped]);
+        let slowed = staged.pause(slowed, Dim::Data.doing(stage as u32), [stepped]);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         gathered
             .push(exchange(staged, parameters, (Dim::Data, stage as u32), left, slowed).unwrap_or(slowed));
     }
-    staged.script.add(Work::Pause(evaluation.time.fixed), gathered)
+    staged.pause(evaluation.time.fixed, Doing::After("host"), gathered)
 }
 
 /// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the backward passes of their
@@ -128,13 +129,13 @@ fn reduce(
     }
     let mut chain: Option<u32> = None;
     for ((_, time), (begin, wait)) in pieces.iter().zip(starts.into_iter().rev()) {
-        let mut ready = staged.script.add(Work::Pause(wait), [begin]);
+        let mut ready = staged.pause(wait, Dim::Data.doing(stage), [begin]);
         if let Some(before) = chain {
             ready = staged.script.add(Work::Pause(Seconds::ZERO), [ready, before]);
         }
         chain = exchange(staged, gradients, (Dim::Data, stage), *time, ready).or(chain);
     }
-    let mut end = staged.script.add(Work::Pause(slowed), chain.into_iter().chain([last]));
+    let mut end = staged.pause(slowed, Dim::Data.doing(stage), chain.into_iter().chain([last]));
     // The remainder of the last reduction, and that of each before it.
     let rest = left / times;
     for _ in 0..times as usize {

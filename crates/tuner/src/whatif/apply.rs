@@ -261,8 +261,7 @@ fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Optio
         && spec.cluster.calibration == baseline.spec.cluster.calibration
     {
         let message = format!(
-            "the calibration is for {}: {} uses the catalogue, so the difference includes that of the \
-             constants",
+            "the calibration is for {}; {} uses catalogue constants, so the difference includes the difference between the constants",
             baseline.run.cluster.accelerator.id, plain.accelerator.id
         );
         return Ok((plain, Some(Warning::new("calibration-left-out", message))));

@@ -58,7 +58,7 @@ impl Change {
                 if seen.contains(&key.path()) {
                     return Err(place(
                         Problem::new(format!("`{}` occurs twice in one change", key.path()))
-                            .hint("use two --change options to compare two values"),
+                            .hint("use one --change option for each value to compare"),
                     ));
                 }
                 seen.push(key.path());

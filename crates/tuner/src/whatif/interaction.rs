@@ -29,12 +29,12 @@ fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
         return "the changes are independent";
     }
     match (beyond > 0.0, faster, slower) {
-        (true, 0, 2..) => "faster than expected: the largest slowdown hides the others",
+        (true, 0, 2..) => "faster than expected: the largest slowdown hides the smaller ones",
         (true, _, 1..) => "faster than expected: one change removes part of the cost of the other",
         (true, ..) => "faster than expected: the changes reinforce each other",
         (false, 0, 2..) => "slower than expected: one change exposes the cost of the other",
         (false, _, 1..) => "slower than expected: the changes interfere",
-        (false, ..) => "less than expected: the changes shorten the same part of the step",
+        (false, ..) => "slower than expected: the changes shorten the same part of the step",
     }
 }
 
@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn losses_are_reported_as_losses() {
-        assert!(verdict(0.1, 0, 3).contains("the largest slowdown hides the others"));
+        assert!(verdict(0.1, 0, 3).contains("the largest slowdown hides the smaller ones"));
         assert!(verdict(0.1, 2, 0).starts_with("faster than"));
-        assert!(verdict(-0.1, 2, 0).starts_with("less than"));
+        assert!(verdict(-0.1, 2, 0).starts_with("slower than"));
         assert!(verdict(-0.1, 1, 1).starts_with("slower than"));
         assert!(verdict(0.001, 0, 2).starts_with("the changes are independent"));
     }

@@ -21,6 +21,9 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     let Changed { run, slow, .. } = changed;
     let machine = machine_on(network, &run.cluster)?;
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
+    if !slow.is_empty() {
+        run.cluster.require_one_kind("a slow part")?;
+    }
     let mut workspace = Workspace::default();
     let mut disturbance = Disturbance::default();
     let mut notes = Vec::new();

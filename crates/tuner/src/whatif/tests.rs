@@ -125,7 +125,7 @@ fn hardware_matters_where_it_is_used_and_nowhere_else() {
     let rehearsal = answer.whole().expect("one");
     assert_eq!(rehearsal.possible().expect("possible").difference.step_time.get(), 0.0);
     assert!(
-        rehearsal.notes[0].starts_with("no effect on this step: time and memory stay the same"),
+        rehearsal.notes[0].starts_with("no effect: step time and memory stay the same"),
         "{:?}",
         rehearsal.notes
     );
@@ -231,12 +231,12 @@ fn changes_that_make_no_sense_are_errors_all_at_once() {
 fn changes_already_in_effect_are_reported() {
     let answer = what_if(DENSE, &["tp=8", "memory=x1", "price=9"]);
     assert!(
-        answer.alone[0].notes[0].starts_with("the run already has this value: nothing changes"),
+        answer.alone[0].notes[0].starts_with("the run already has this value, so nothing changes"),
         "{:?}",
         answer.alone[0]
     );
     assert!(
-        answer.alone[1].notes[0].starts_with("the run already has this value: nothing changes"),
+        answer.alone[1].notes[0].starts_with("the run already has this value, so nothing changes"),
         "{:?}",
         answer.alone[1]
     );

@@ -250,7 +250,7 @@ function Verdict({
         )}
         {more > 0 && (
           <button type="button" class="button" onClick={() => onFiner(grid)}>
-            {texts.add} {count(more)} {more === 1 ? 'count' : 'counts'} {texts.inBetween}
+            {texts.add} {count(more)} {more === 1 ? 'size' : 'sizes'} {texts.inBetween}
           </button>
         )}
       </div>

@@ -27,7 +27,7 @@ export function Communication({ paths, job }: TabProps) {
           identify={(_, at) => at}
           columns={[
             { key: 'label', title: texts.forText, value: (row) => row.label },
-            { key: 'operation', title: texts.operation, value: (row) => (row.operation ?? 'unknown').replaceAll('_', ' ') },
+            { key: 'operation', title: texts.operation, value: (row) => (row.operation ?? 'unknown').replaceAll('_', '-') },
             {
               key: 'ranks',
               title: texts.ranks,

@@ -188,6 +188,7 @@ function Findings({ profile }: { profile: Profile }) {
             name={nameOf(findings, at)}
             finding={finding}
             hours={profile.from_host ? 'rank-hours' : 'GPU-hours'}
+            step={profile.step_time_ns}
           />
         ))}
       </ol>
@@ -210,7 +211,7 @@ function Findings({ profile }: { profile: Profile }) {
   )
 }
 
-function FindingItem({ finding, name, hours }: { finding: Finding; name: string; hours: string }) {
+function FindingItem({ finding, name, hours, step }: { finding: Finding; name: string; hours: string; step: number }) {
   return (
     <li>
       <p class="traces-finding">
@@ -220,6 +221,7 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
         {finding.cost_ns !== null && (
           <span>
             {texts.costs} <b>{signed(finding.certainty, span(finding.cost_ns))}</b> {texts.perStep3}
+            {`, ${percent(finding.cost_ns / Math.max(step, 1))}`}
             {finding.shared_ns > 0 && `; ${texts.alsoInOtherFindings(span(finding.shared_ns))}`}
           </span>
         )}

@@ -43,8 +43,7 @@ fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<War
         list.push(Warning::new(
             "calibration-extrapolated",
             format!(
-                "{} of {} GEMMs of a layer are outside the work measured by the calibration `{}` ({} to \
-                 {}), up to {}: the nearest rate is used",
+                "{} of {} GEMMs of a layer are outside the range of work in the calibration `{}` ({} to {}), up to {}; the nearest rate is used",
                 outside.len(),
                 work.len(),
                 calibration.file,
@@ -68,9 +67,7 @@ fn inside<'a>(
             let asked = row.bytes.get();
             let is_far = asked > law.to_bytes * BEYOND || asked < law.from_bytes / BEYOND;
             let range = [law.from_bytes, law.to_bytes].map(|end| bytes(Bytes::new(end)));
-            is_far.then(|| {
-                (row, format!("of {}, while {} to {} were measured", bytes(row.bytes), range[0], range[1]))
-            })
+            is_far.then(|| (row, format!("of {} (measured: {} to {})", bytes(row.bytes), range[0], range[1])))
         } else {
             let of_kind = calibration.collectives.iter().filter(|law| law.operation == kind);
             let mut known: Vec<u64> = of_kind.map(|law| law.ranks).collect();
@@ -78,17 +75,16 @@ fn inside<'a>(
             known.dedup();
             let text: Vec<String> = known.iter().map(u64::to_string).collect();
             (!known.is_empty())
-                .then(|| (row, format!("over {} ranks, while {} were measured", row.ranks, text.join(", "))))
+                .then(|| (row, format!("over {} ranks (measured: {})", row.ranks, text.join(", "))))
         }
     };
     let (row, range) = rows.filter_map(doubt).max_by(|a, b| a.0.time.get().total_cmp(&b.0.time.get()))?;
     Some(Warning::new(
         "calibration-collective-range",
         format!(
-            "the calibration `{}` is extrapolated: {} in {} are {range}; its nearest link model is used, with \
-             latency and bandwidth as measured relative to the catalogue",
+            "the calibration `{}` is extrapolated: {} in {} is {range}; the nearest link model is scaled by the measured latency and bandwidth",
             calibration.file,
-            row.operation.replace('_', " "),
+            row.operation.replace('_', "-"),
             row.title
         ),
     ))
@@ -115,11 +111,10 @@ fn between<'a>(
     Some(Warning::new(
         "calibration-network-range",
         format!(
-            "the network was measured over {domains} with {} to {}, but {} in {} span {} domains with {}: \
-             latency per hop and link share are extrapolated, without congestion at that scale",
+            "the network was measured over {domains} with {} to {}, but {} in {} spans {} domains with {}: latency per hop and link share are extrapolated, without congestion at that scale",
             bytes(Bytes::new(law.from_bytes)),
             bytes(Bytes::new(law.to_bytes)),
-            row.operation.replace('_', " "),
+            row.operation.replace('_', "-"),
             row.title,
             row.domains,
             bytes(row.bytes)
@@ -236,7 +231,7 @@ mod tests {
         assert!(message.contains("reduce scatter") && message.contains("65.5 kB"), "{message}");
         let other = with(law(4, 1e9));
         let message = reported(&other, "calibration-collective-range").expect("four are not eight");
-        assert!(message.contains("over 8 ranks, while 4 were measured"), "{message}");
+        assert!(message.contains("over 8 ranks (measured: 4)"), "{message}");
     }
 
     /// Two cards on a node's bus: each is a separate domain, without a network between them.

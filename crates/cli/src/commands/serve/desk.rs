@@ -5,15 +5,13 @@
 use super::catalogue::Caller;
 use super::kept::Kept;
 use super::line::{self, Line};
-use super::openapi;
-use super::output_format;
 use super::start::Given;
+use super::{openapi, output_format};
 use crate::args::Arguments;
-use crate::commands;
 use crate::exit::Failure;
 use crate::input::{access, jobs_found};
-use crate::limits;
 use crate::printer::{Listener, Printer};
+use crate::{commands, limits};
 use bytes::Bytes;
 use railwright_server::{Desk, Outcome, Question, Reply, Watch};
 use railwright_spec::problem::Problem;

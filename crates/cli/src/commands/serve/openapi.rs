@@ -326,7 +326,7 @@ fn schemas() -> Value {
             "description": "Output of the command with `--json`. New fields may be added at any time; \
                 `schema_version` increases when a field changes or is removed.",
             "properties": {
-                "schema_version": { "const": crate::printer::SCHEMA_VERSION },
+                "schema_version": { "const": railwright_report::SCHEMA_VERSION },
                 "kind": { "type": "string" },
                 "railwright": { "type": "string" },
             },

@@ -11,7 +11,7 @@ pub(super) use paths::given;
 
 use crate::commands::examples;
 use crate::input::jobs_found;
-use crate::run::spelled::spelled;
+use railwright_answers::spelled;
 use railwright_spec::run::parse;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;

@@ -31,7 +31,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
     {
         let values = vec![prompt.saturating_add(response).to_string()];
         *arguments = arguments.with("seq_length", Some(Argument { values, source: source.clone(), line }));
-        let message = "all samples are estimated at the maximum prompt and response length, an upper bound of time and \
+        let message = "all samples are assumed to have the maximum prompt and response length, an upper bound of time and \
              memory";
         draft.remark(RemarkKind::Assumed, &source, line, message);
     }
@@ -50,8 +50,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
             "micro_batch_size",
             Some(Argument { values: vec![micro.to_string()], source: source.clone(), line }),
         );
-        let message =
-            "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
+        let message = "samples are packed up to this number of tokens: estimated with as many samples of maximum length as fit";
         draft.remark(RemarkKind::Assumed, &source, line, message);
     }
     if let Some(word) = words.iter().find(|word| word.text == "--colocate") {

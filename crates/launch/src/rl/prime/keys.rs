@@ -45,7 +45,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("trainer.data.micro_batch_size", Read),
     (
         "trainer.data.pack_function",
-        Lost(&["cat"], "samples are estimated as packed up to the sequence length"),
+        Lost(&["cat"], "samples are assumed to be packed up to the sequence length"),
     ),
     ("trainer.model.ac_offloading.*", Ignored),
     ("trainer.model.full_offload.*", Ignored),

@@ -127,7 +127,7 @@ fn recompute(fields: &mut Fields<'_>) {
         None => fields.default(
             "plan.recompute",
             &Recompute::None,
-            "NeMo Automodel checkpoints nothing by default",
+            "NeMo Automodel does not checkpoint by default",
         ),
     }
 }

@@ -47,7 +47,7 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn add(&mut self, number: u64, row: &Row<'_>) -> Result<(), Problem> {
         if self.flows.len() == MOST {
-            return Err(Problem::new(format!("more than {MOST} flows")));
+            return Err(Problem::new(format!("the list has more than {MOST} flows")));
         }
         let of = |word: &str| {
             (self.device)(word).ok_or_else(|| Problem::new(format!("there is no device `{}`", shorten(word))))
@@ -58,7 +58,7 @@ impl Rows<'_> {
             if row.start.is_empty() { 0.0 } else { quantity::<Seconds>(&row.start, Seconds::new)?.get() };
         // The latency of a route would otherwise be lost in rounding.
         if !(0.0..=1e18).contains(&bytes) || !(0.0..=1e9).contains(&start) {
-            return Err(Problem::new("bytes are 0 to 1e18, and a start 0 to 1e9 s"));
+            return Err(Problem::new("bytes are from 0 to 1e18, and starts from 0 to 1e9 s"));
         }
         let own = self.flows.len();
         let name = if row.name.is_empty() { own.to_string() } else { row.name.to_string() };
@@ -87,9 +87,9 @@ impl Rows<'_> {
         match in_circle(&self.flows) {
             Some(flow) => {
                 let number = self.places.get(flow).map(|(number, _)| *number);
-                Err((number, Problem::new("the flow waits for itself")))
+                Err((number, Problem::new("the flow depends on itself")))
             }
-            None if self.flows.is_empty() => Err((None, Problem::new("no flows"))),
+            None if self.flows.is_empty() => Err((None, Problem::new("the list has no flows"))),
             None => Ok(self.flows),
         }
     }

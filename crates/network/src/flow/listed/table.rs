@@ -13,7 +13,7 @@ pub(super) fn read(text: &str, file: &str, add: Add<'_>) -> Result<(), Problem> 
     let broken = |error: &csv::Error| {
         let problem = match error.kind() {
             csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
+                Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
             }
             _ => Problem::new("not a table of comma-separated values"),
         };

@@ -51,12 +51,15 @@ fn bad_tables_are_refused_with_line_and_reason() {
         ("source,destination,bytes,strat\n", "flows.csv:1: unknown column `strat`"),
         ("source,bytes,bytes,start\n", "flows.csv:1: the column `bytes` occurs twice"),
         ("source,destination,start\n", "flows.csv:1: the column `bytes` is missing"),
-        (&format!("{header}0,1,5,0\n"), "flows.csv:2: 4 cells in a line, but the header has 5"),
+        (&format!("{header}0,1,5,0\n"), "flows.csv:2: a line has 4 cells, but the header has 5"),
         (&format!("{header}0,1,5,0,\n0,9,5,0,\n"), "flows.csv:3: there is no device `9`"),
-        (&format!("{header}0,1,-5,0,\n"), "flows.csv:2: bytes are 0 to 1e18, and a start 0 to 1e9 s"),
+        (
+            &format!("{header}0,1,-5,0,\n"),
+            "flows.csv:2: bytes are from 0 to 1e18, and starts from 0 to 1e9 s",
+        ),
         (&format!("{header}0,1,5,0,3\n"), "flows.csv:2: there is no flow `3`"),
-        (&format!("{header}0,1,5,0,0\n"), "flows.csv:2: the flow waits for itself"),
-        (&format!("{header}0,1,5,0,1\n0,2,5,0,2\n0,3,5,0,1\n"), "flows.csv:3: the flow waits for itself"),
+        (&format!("{header}0,1,5,0,0\n"), "flows.csv:2: the flow depends on itself"),
+        (&format!("{header}0,1,5,0,1\n0,2,5,0,2\n0,3,5,0,1\n"), "flows.csv:3: the flow depends on itself"),
         (header, "flows.csv: no flows"),
     ] {
         assert_eq!(problem(text), expected);
@@ -90,7 +93,7 @@ fn flows_in_json_are_those_of_the_table() {
         ),
         (
             r#"[{"source": 0, "destination": 1, "bytes": 1, "after": 0}]"#,
-            "flows.json: flow 0: the flow waits for itself",
+            "flows.json: flow 0: the flow depends on itself",
         ),
         (
             r#"[{"source": 0, "destination": 1, "bytes": 1, "after": {}}]"#,

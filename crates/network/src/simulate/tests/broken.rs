@@ -158,7 +158,7 @@ fn disconnected_ranks_are_reported() {
     };
     let clos = spec(Kind::Clos, 64, 8, 16);
     let outcome = problem(&clos, &["leaf:1"]);
-    assert_eq!(outcome.message, "without `leaf:1` 8 ranks (8-15) are disconnected: the step cannot finish");
+    assert_eq!(outcome.message, "without `leaf:1`, 8 ranks (8-15) are disconnected: the step cannot finish");
     assert!(outcome.hint.is_some());
     // All rails of one domain.
     let nics: Vec<String> = (16..24).map(|n| format!("nic:{n}")).collect();

@@ -47,11 +47,11 @@ fn a_drained_domain_ends_the_step() {
     };
     assert_eq!(
         error("domain-tray:9"),
-        "without `domain-tray:9` domain 1 is out of service: the step cannot finish"
+        "without `domain-tray:9`, domain 1 is out of service: the step cannot finish"
     );
     assert_eq!(
         error("domain-link:18"),
-        "without `domain-link:18` device 1 is out of service: the step cannot finish"
+        "without `domain-link:18`, device 1 is out of service: the step cannot finish"
     );
     assert!(error("domain-switch:72").contains("there is no"));
     let none = resolve(&spec(Kind::RailOptimized, 288, 72, 64));

@@ -1,4 +1,4 @@
-//! Sprays past broken parts with switches pooled by class: the same as link by link, and as cheap at 32,768 devices.
+//! Sprays past failed parts with switches pooled by class: the same as link by link, and as cheap at 32,768 devices.
 
 use super::agreement::designs;
 use super::broken::{neighbours, slowdown};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(railwright_cases::cases(384))]
 
-    /// Random trees with random broken parts: every exchange takes equally long on links pooled by class and on single links.
+    /// Random trees with random failed parts: every exchange takes equally long on links pooled by class and on single links.
     #[test]
     fn classes_of_switches_carry_what_their_members_do(
         spec in designs(),

@@ -7,7 +7,7 @@ use crate::failures::{Recovery, classes};
 use crate::topology::{Detail, Kind, Layer, LinkId, Routing, Topology};
 use proptest::prelude::*;
 
-/// Time of an exchange with broken parts under a recovery; `None` if ranks are disconnected.
+/// Time of an exchange with failed parts under a recovery; `None` if ranks are disconnected.
 fn time(
     spec: &DesignSpec,
     failed: &[&str],

@@ -386,7 +386,7 @@ fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
 fn detours_are_for_dragonflies() {
     let spec = DesignSpec { routing: Some(Routing::Valiant), ..DesignSpec::of(Kind::Clos, 64, 8, 16) };
     let problem = spec.resolve().expect_err("no groups");
-    assert_eq!(problem.message, "a clos has no third groups, which `valiant` routing requires");
+    assert_eq!(problem.message, "`valiant` routing requires intermediate groups, but a clos has none");
     assert_eq!(
         problem.hint.as_deref(),
         Some("choose one of ecmp, spray, static; `valiant` is for dragonflies")

@@ -4,7 +4,7 @@
 //! them, placement is inferred as for bandwidth ceilings. Boundaries that another link may explain are doubts.
 
 use crate::Job;
-use crate::collectives::bandwidth::accelerator;
+use crate::bandwidth::accelerator;
 use crate::collectives::{LinkKind, ceiling};
 use crate::groups::RankSet;
 use railwright_spec::cluster::Accelerator;

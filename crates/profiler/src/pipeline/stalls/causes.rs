@@ -4,6 +4,7 @@
 //!
 //! * The two ends of a message and the members of a collective share its transfer.
 //! * The parts of one pass on several ranks are one pass.
+//! * A tensor-parallel partner may wait for a stalled rank in its next pass.
 //! * The same communication or update may be slow on several ranks at the same time.
 //! * The same collective of a step may be slow by similar excesses in several groups, although stages enter it at different times.
 //! * A communication with one recorded rank may last during another pass's stall, because it waited for that pass.
@@ -102,7 +103,8 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     }
     let numbers = numbers(replay.step_passes(at_step).0);
     let join = |clusters: Vec<Cluster>| siblings(replay, together(clusters), |at| numbers[at - first]);
-    let mut clusters: Vec<Cluster> = sorts.into_values().flat_map(join).collect();
+    let clusters: Vec<Cluster> = sorts.into_values().flat_map(join).collect();
+    let mut clusters = with_partners(clusters, pass);
     // The duration of a communication without counterpart includes its wait: a stall of another pass at that time is the cause.
     let mut left: BTreeMap<Sort, Vec<Cluster>> = BTreeMap::new();
     for one in lone {
@@ -138,6 +140,31 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
         .collect();
     found.sort_by_key(|cause| cause.pass);
     found
+}
+
+/// Joins slow compute of one stage and replica on different ranks at the same time: a rank that pauses after the last tensor-parallel
+/// collective of a pass holds its partners in their next pass. Alone, neither of the two passes makes the step shorter.
+fn with_partners<'a>(clusters: Vec<Cluster>, pass: impl Fn(usize) -> &'a Pass) -> Vec<Cluster> {
+    let place = |cluster: &Cluster| {
+        let first = pass(*cluster.passes.first()?);
+        first.kind.is_compute().then_some((first.replica, first.stage))
+    };
+    let ranks = |cluster: &Cluster| cluster.passes.iter().map(|&at| pass(at).rank).collect::<Vec<u32>>();
+    let mut joined: Vec<Cluster> = Vec::new();
+    for cluster in clusters {
+        let (own, held) = (place(&cluster), ranks(&cluster));
+        let partner = joined.iter_mut().find(|other| {
+            own.is_some()
+                && place(other) == own
+                && other.at_once(cluster.from, cluster.until)
+                && ranks(other).iter().all(|rank| !held.contains(rank))
+        });
+        match partner {
+            Some(other) => other.take(cluster),
+            None => joined.push(cluster),
+        }
+    }
+    joined
 }
 
 /// Joins clusters of one kind that ran at the same time.

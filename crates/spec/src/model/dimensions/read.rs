@@ -40,10 +40,10 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
     };
     let mut notes = Vec::new();
     if d.vocab.is_none() {
-        notes.push(format!("`vocab` is not given: {vocabulary}"));
+        notes.push(format!("`vocab` is not set: {vocabulary}"));
     }
     if d.ffn.is_none() && (feed_forward.sparse.is_none() || d.moe_ffn.is_none()) {
-        notes.push(format!("`ffn` is not given: {}", feed_forward.dense.width));
+        notes.push(format!("`ffn` is not set: {}", feed_forward.dense.width));
     }
     let layers = d.layers;
     let frame = Frame {
@@ -97,7 +97,9 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
         .chain([("qk_rope_head_dim", d.qk_rope_head_dim), ("v_head_dim", d.v_head_dim)])
         .find_map(|(key, value)| value.map(|_| key))
     {
-        return Err(Problem::new("belongs to latent attention, but `kv_lora_rank` is missing").at_key(key));
+        return Err(
+            Problem::new("applies to latent attention only, but `kv_lora_rank` is missing").at_key(key)
+        );
     }
     let kv_heads = bounded("kv_heads", d.kv_heads, bounds::HEADS)?.unwrap_or(d.heads);
     if !d.heads.is_multiple_of(kv_heads) {
@@ -116,7 +118,7 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
                 d.hidden, d.heads
             );
             return Err(Problem::new(message)
-                .hint("add `head_dim`, or correct the one that is wrong")
+                .hint("add `head_dim`, or correct one of the two")
                 .at_key("heads"));
         }
     };
@@ -166,7 +168,7 @@ impl FeedForwards {
         if experts == 0 {
             return match (top_k, moe_width, shared) {
                 (Some(1..), ..) | (_, Some(_), _) | (.., 1..) => Err(Problem::new(
-                    "`top_k`, `moe_ffn` and `shared_ffn` belong to experts, but there are none",
+                    "`top_k`, `moe_ffn` and `shared_ffn` apply to experts, but the model has none",
                 )
                 .at_key("experts")),
                 _ => Ok(Self { dense, sparse: None, first_dense, every, listed: None }),
@@ -174,25 +176,28 @@ impl FeedForwards {
         }
         if let Some(listed) = &d.moe_layers {
             if d.first_dense_layers.is_some() || d.moe_every.is_some() {
-                return Err(Problem::new("a list of layers excludes `first_dense_layers` and `moe_every`")
-                    .at_key("moe_layers"));
+                return Err(Problem::new(
+                    "`first_dense_layers` and `moe_every` cannot be combined with a list of layers",
+                )
+                .at_key("moe_layers"));
             }
             if let Some(beyond) = listed.iter().find(|&&layer| layer >= d.layers) {
-                let message = format!("layers are numbered 0 to {}, found {beyond}", d.layers - 1);
+                let message = format!("layers are numbered from 0 to {}, found {beyond}", d.layers - 1);
                 return Err(Problem::new(message).at_key("moe_layers"));
             }
             if listed.is_empty() {
-                return Err(Problem::new(format!("no layer for the {experts} experts")).at_key("moe_layers"));
+                return Err(Problem::new(format!("no layer has the {experts} experts")).at_key("moe_layers"));
             }
         } else if first_dense + every > d.layers {
-            let message = format!("none of {} layers is left for the {experts} experts", d.layers);
+            let message = format!("none of the {} layers has the {experts} experts", d.layers);
             return Err(Problem::new(message).at_key("first_dense_layers"));
         }
         let top_k = top_k.unwrap_or(experts.min(2));
         if top_k == 0 || top_k > experts {
-            return Err(
-                Problem::new(format!("{top_k} of {experts} experts per token is impossible")).at_key("top_k")
-            );
+            return Err(Problem::new(format!(
+                "{top_k} active experts per token are not possible with {experts} experts"
+            ))
+            .at_key("top_k"));
         }
         let with_width = |width| DenseShape { width, ..dense };
         let gate = if d.shared_gate == Some(true) { SharedGate::Sigmoid } else { SharedGate::None };
@@ -202,7 +207,9 @@ impl FeedForwards {
         let top_k_groups =
             bounded("top_k_groups", d.top_k_groups, bounds::EXPERTS)?.unwrap_or(routing_groups);
         if top_k_groups == 0 || top_k_groups > routing_groups {
-            let message = format!("{top_k_groups} of {routing_groups} groups per token is impossible");
+            let message = format!(
+                "{top_k_groups} active groups per token are not possible with {routing_groups} groups"
+            );
             return Err(Problem::new(message).at_key("top_k_groups"));
         }
         let sparse = ExpertsShape {

@@ -28,7 +28,8 @@ fn experts(stack: &Stack<'_>) -> Result<ExpertsShape, Problem> {
     let experts = stack.count("experts", bounds::EXPERTS)?;
     let top_k = stack.count("top_k", bounds::SMALL)?;
     if top_k == 0 || top_k > experts {
-        let problem = Problem::new(format!("{top_k} of {experts} experts per token is impossible"));
+        let problem =
+            Problem::new(format!("{top_k} active experts per token are not possible with {experts} experts"));
         return Err(problem.at_key("num_experts_per_tok"));
     }
     let routing_groups = stack.optional("routing_groups", bounds::SMALL)?.unwrap_or(1).max(1);

@@ -88,7 +88,7 @@ impl Common {
                 (Some(value), _) => Ok(value),
                 (None, Some(value)) => {
                     notes.push(format!(
-                        "`{}` is not in the file: {value}, the default of {}",
+                        "`{}` is not in the file: using {value}, the default of {}",
                         names.first().unwrap_or(&""),
                         source.family
                     ));
@@ -124,7 +124,7 @@ impl Common {
                 return Err(Problem::new(format!(
                     "hidden size {hidden} is not a multiple of {heads} heads, and `head_dim` is missing"
                 ))
-                .hint("add `head_dim`, or correct the one that is wrong")
+                .hint("add `head_dim`, or correct one of the two")
                 .at_key("num_attention_heads"));
             }
         };

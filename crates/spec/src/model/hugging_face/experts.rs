@@ -15,14 +15,16 @@ pub(super) fn routed(
     let experts = fields.required(EXPERTS, bounds::EXPERTS)?;
     let top_k = fields.required(TOP_K, bounds::SMALL)?;
     if top_k == 0 || top_k > experts {
-        let problem = Problem::new(format!("{top_k} of {experts} experts per token is impossible"));
+        let problem =
+            Problem::new(format!("{top_k} active experts per token are not possible with {experts} experts"));
         return Err(fields.locate_first(problem, TOP_K));
     }
     let routing_groups = fields.count(&["n_group"], bounds::SMALL)?.unwrap_or(1).max(1);
     let top_k_groups = fields.count(&["topk_group"], bounds::SMALL)?.unwrap_or(1).max(1);
     if top_k_groups > routing_groups {
-        let problem =
-            Problem::new(format!("{top_k_groups} of {routing_groups} expert groups per token is impossible"));
+        let problem = Problem::new(format!(
+            "{top_k_groups} active expert groups per token are not possible with {routing_groups} groups"
+        ));
         return Err(fields.locate(problem, "topk_group"));
     }
     Ok(ExpertsShape {

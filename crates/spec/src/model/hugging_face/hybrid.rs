@@ -43,8 +43,7 @@ pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
     frame.position = Position::None;
     if frame.prediction_depth > 0 {
         frame.notes.push(
-            "a multi-token-prediction module is counted as one layer of the last kind; modules of this \
-             family have two"
+            "a multi-token-prediction module is counted as one layer of the last kind, but modules of this family have two"
                 .to_owned(),
         );
     }

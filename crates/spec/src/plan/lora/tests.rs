@@ -101,7 +101,7 @@ fn keys_of_adapters_need_lora() {
     let problems = crate::plan::validate(&model, &cluster, &plan);
     assert_eq!(
         problems[0].to_string(),
-        "`plan.lora_targets`: llama-3-8b has no `experts`: nothing would be trained"
+        "`plan.lora_targets`: llama-3-8b has no `experts`, so nothing would be trained"
     );
 }
 

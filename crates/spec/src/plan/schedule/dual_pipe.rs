@@ -29,14 +29,14 @@ fn refuses(counts: Counts) -> [Option<Refusal>; 2] {
     let Counts { stages, micro_batches, .. } = counts;
     let odd = Refusal {
         key: "plan.pipeline_parallel",
-        message: |counts| format!("dualpipe pairs stages from both ends, {} is odd", counts.stages),
+        message: |counts| format!("dualpipe requires an even number of stages, found {}", counts.stages),
         need: Need::Words("use an even number"),
     };
     let few = Refusal {
         key: "plan.global_batch",
         message: |counts| {
             format!(
-                "dualpipe needs an even number of micro-batches, {} at least, found {}",
+                "dualpipe requires an even number of micro-batches of at least {}, found {}",
                 2 * counts.stages,
                 counts.micro_batches
             )

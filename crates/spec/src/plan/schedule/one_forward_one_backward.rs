@@ -38,7 +38,7 @@ fn refuses(counts: Counts) -> [Option<Refusal>; 2] {
         key: "plan.global_batch",
         message: |counts| {
             format!(
-                "interleaving needs as many micro-batches as stages ({}), found {}",
+                "interleaving requires at least as many micro-batches as stages ({}), found {}",
                 counts.stages, counts.micro_batches
             )
         },

@@ -16,7 +16,7 @@ pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let works: Vec<u64> = nearest_counts(plan, below).into_iter().map(|count| count * unit).collect();
         problems.push(with_values(
             Problem::new(format!(
-                "{batch} sequences cannot be divided into micro-batches of {} on {} replicas",
+                "{batch} sequences are not divisible into micro-batches of {} on {} replicas",
                 plan.micro_batch, plan.data_parallel
             ))
             .at_key("plan.global_batch"),

@@ -44,7 +44,7 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
             problems.push(outside(
                 "plan.virtual_stages",
                 &plan.virtual_stages.to_string(),
-                "fewer than 100000 stages in all",
+                "fewer than 100,000 stages in total",
             ));
         }
     }

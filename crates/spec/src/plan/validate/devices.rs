@@ -37,7 +37,7 @@ fn world(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
             .hint(format!("use data_parallel {data}, or omit it; or set cluster.devices to {world}"))
             .remedy("plan.data_parallel", data)
     } else {
-        problem.hint(format!("set cluster.devices to {world}, or change a degree"))
+        problem.hint(format!("set cluster.devices to {world}, or change a parallel size"))
     };
     problems.push(problem.remedy("cluster.devices", world));
 }
@@ -53,8 +53,7 @@ fn expert_ranks(experts: u64, plan: &Plan, problems: &mut Vec<Problem>) {
         let works = |n: u64| ranks.is_multiple_of(n.saturating_mul(plan.expert_tensor_parallel));
         problems.push(
             with_values(Problem::new(format!(
-                "{} ranks of expert parallelism x {} of expert tensor parallelism do not divide the {ranks} ranks of a \
-                 pipeline stage (tensor x context x data)",
+                "{} expert-parallel x {} expert-tensor-parallel ranks do not divide the {ranks} ranks of a pipeline stage (tensor x context x data)",
                 plan.expert_parallel, plan.expert_tensor_parallel
             ))
             .at_key("plan.expert_parallel"), &nearest_where(experts, plan.expert_parallel, works)),
@@ -71,7 +70,7 @@ fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
         let sizes: Vec<String> = nearest_divisors(ranks, group).into_iter().map(of_size).collect();
         problems.push(with_values(
             Problem::new(format!(
-                "the group size {group} does not divide the {ranks} ranks of data x context parallelism"
+                "the group size {group} does not divide the {ranks} ranks (data x context) of sharding"
             ))
             .at_key("plan.sharding"),
             &sizes,

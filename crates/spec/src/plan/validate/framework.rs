@@ -54,16 +54,16 @@ fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
         (plan.expert_parallel > 1 && !offers.expert, "expert parallelism"),
         (
             stage == 3 && !plan.sharding.reshard_after_forward && !offers.keeps_gathered,
-            "parameters that stay gathered after the forward pass",
+            "FSDP without resharding after the forward pass",
         ),
-        (plan.sharding.group.is_some() && !offers.hybrid_sharding, "sharding over a part of the replicas"),
+        (plan.sharding.group.is_some() && !offers.hybrid_sharding, "sharding over a subset of the replicas"),
     ]
     .into_iter()
     .filter(|(is_missing, _)| *is_missing)
     .map(|(_, name)| name.to_owned())
     .collect();
     if pp > 1 && offers.pipeline && !offers.schedules.contains(&plan.schedule) {
-        list.push(format!("the schedule {}", name(&plan.schedule)));
+        list.push(format!("the schedule `{}`", name(&plan.schedule)));
     }
     if plan.context_parallel > 1 && !offers.context.is_empty() && !offers.context.contains(&plan.context_kind)
     {

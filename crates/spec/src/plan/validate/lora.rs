@@ -10,9 +10,13 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if lora.unmatched(model).len() == lora.targets.len() {
         let names: Vec<String> = lora.targets.iter().map(|target| target.name()).collect();
         problems.push(
-            Problem::new(format!("{} has no `{}`: nothing would be trained", model.name, names.join("`, `")))
-                .at_key("plan.lora_targets")
-                .hint("use `all-linear`"),
+            Problem::new(format!(
+                "{} has no `{}`, so nothing would be trained",
+                model.name,
+                names.join("`, `")
+            ))
+            .at_key("plan.lora_targets")
+            .hint("use `all-linear`"),
         );
     }
 }
@@ -36,7 +40,7 @@ pub(super) fn warnings(model: &Model, plan: &Plan, found: &mut Vec<Warning>) {
     if !unmatched.is_empty() && unmatched.len() < lora.targets.len() {
         let names: Vec<String> = unmatched.iter().map(|target| target.name()).collect();
         let message =
-            format!("{} has no `{}`: these LoRA targets add no adapters", model.name, names.join("`, `"));
+            format!("{} has no `{}`, so these LoRA targets add no adapters", model.name, names.join("`, `"));
         found.push(Warning::new("lora-target-missing", message));
     }
 }

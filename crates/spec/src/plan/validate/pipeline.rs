@@ -162,7 +162,7 @@ fn recompute(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     };
     if n > most {
         problems.push(
-            Problem::new(format!("{n} layers per stage to recompute, but a stage has {most}"))
+            Problem::new(format!("{n} layers per stage are set to be recomputed, but a stage has {most}"))
                 .at_key("plan.recompute")
                 .hint("omit the number to recompute all layers"),
         );

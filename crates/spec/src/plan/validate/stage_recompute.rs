@@ -57,7 +57,7 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
             let has = here.unwrap_or_else(|| model.num_layers());
             problems.push(
                 Problem::new(format!(
-                    "{counted} layers to recompute on {what} {index}, which has only {has}"
+                    "{counted} layers are set to be recomputed on {what} {index}, which has only {has}"
                 ))
                 .at_key(key)
                 .hint("a policy without a number covers all remaining layers"),

@@ -29,8 +29,10 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv))
     {
         problems.push(with_values(
-            Problem::new(format!("{tp} ranks can neither divide nor evenly share {kv} key-value heads"))
-                .at_key("plan.tensor_parallel"),
+            Problem::new(format!(
+                "{kv} key-value heads can be neither divided over {tp} ranks nor evenly replicated"
+            ))
+            .at_key("plan.tensor_parallel"),
             &nearest_where(common, tp, works),
         ));
     }
@@ -44,7 +46,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         problems.push(
             with_values_or(
                 Problem::new(format!(
-                    "ulysses gives each of {tp} x {cp} ranks whole heads, but {both} does not divide {common} heads"
+                    "ulysses assigns whole heads to each of {tp} x {cp} = {both} ranks, but {common} heads are not divisible by {both}"
                 ))
                 .at_key("plan.context_parallel"),
                 &works,
@@ -85,8 +87,7 @@ pub(super) fn copied_heads(model: &Model, plan: &Plan) -> Option<Warning> {
     Some(Warning::new(
         "ulysses-copies-heads",
         format!(
-            "ulysses copies the {heads} key-value heads of a tensor-parallel rank for {cp} ranks: older \
-             releases of Transformer Engine refuse this"
+            "ulysses replicates the {heads} key-value heads of a tensor-parallel rank on {cp} ranks, which older releases of Transformer Engine do not support"
         ),
     ))
 }
@@ -147,7 +148,7 @@ fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let stage = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
     match expert_count(model) {
         None if ep > 1 => problems.push(
-            Problem::new(format!("{ep} ranks of expert parallelism, but {} has no experts", model.name))
+            Problem::new(format!("{ep} expert-parallel ranks are set, but {} has no experts", model.name))
                 .at_key("plan.expert_parallel")
                 .hint("use 1")
                 .remedy("plan.expert_parallel", 1),
@@ -198,7 +199,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     } else if is_divided_again && (length / cp) % tp != 0 {
         problems.push(with_values(
             Problem::new(format!(
-                "sequence parallelism cannot divide {} tokens among {tp} ranks",
+                "sequence parallelism cannot divide {} tokens evenly over {tp} ranks",
                 length / cp
             ))
             .at_key("plan.sequence_length"),
@@ -219,7 +220,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     if plan.document_length.is_some_and(|document| document > length) {
         problems.push(
-            Problem::new("documents are longer than the sequences")
+            Problem::new("the mean document is longer than the sequence")
                 .at_key("plan.document_length")
                 .hint(format!("use at most {length}, or omit it"))
                 .remedy("plan.document_length", length),
@@ -227,14 +228,14 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     if plan.document_length.is_none() && plan.document_length_cv > 0.0 {
         problems.push(
-            Problem::new("a variation of document lengths without their mean")
+            Problem::new("the variation of document lengths is set, but not their mean")
                 .at_key("plan.document_length")
                 .hint("set the mean length of the documents, or omit `document_length_cv`"),
         );
     }
     if cp > 1 && split && !model.layer_kinds.iter().any(|layer| layer.mixer.is_attention()) {
         problems.push(
-            Problem::new("ulysses shares attention heads, but the model has no attention")
+            Problem::new("ulysses divides attention heads, but the model has no attention")
                 .at_key("plan.context_kind"),
         );
     }

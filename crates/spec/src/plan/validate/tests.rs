@@ -91,7 +91,7 @@ fn balanced_layers_keep_the_ends_short() {
 fn the_batch_is_divided() {
     assert_eq!(
         first(LLAMA, "dgx-h100", 64, |p| p.global_batch = 100),
-        "plan.global_batch: 100 sequences cannot be divided into micro-batches of 1 on 64 replicas; use 64 or \
+        "plan.global_batch: 100 sequences are not divisible into micro-batches of 1 on 64 replicas; use 64 or \
          128"
     );
     assert!(
@@ -108,12 +108,11 @@ fn experts_are_divided() {
     );
     assert_eq!(
         first(LLAMA, "dgx-h100", 64, |p| p.expert_parallel = 8),
-        "plan.expert_parallel: 8 ranks of expert parallelism, but llama-3-8b has no experts; use 1"
+        "plan.expert_parallel: 8 expert-parallel ranks are set, but llama-3-8b has no experts; use 1"
     );
-    assert!(
-        first(MIXTRAL, "dgx-h100", 12, |p| (p.expert_parallel, p.global_batch) = (8, 12))
-            .starts_with("plan.expert_parallel: 8 ranks of expert parallelism x 1 of expert tensor parallelism do not divide the 12")
-    );
+    assert!(first(MIXTRAL, "dgx-h100", 12, |p| (p.expert_parallel, p.global_batch) = (8, 12)).starts_with(
+        "plan.expert_parallel: 8 expert-parallel x 1 expert-tensor-parallel ranks do not divide the 12"
+    ));
 }
 
 /// GPT-3 has 2,048 learned positions, so a length above them is no remedy.
@@ -141,7 +140,8 @@ fn sequences_are_cut_evenly() {
         (p.context_parallel, p.data_parallel, p.context_kind) = (64, 1, crate::plan::ContextKind::Ulysses);
     });
     assert!(
-        ulysses.starts_with("plan.context_parallel: ulysses gives each of 1 x 64 ranks whole heads"),
+        ulysses
+            .starts_with("plan.context_parallel: ulysses assigns whole heads to each of 1 x 64 = 64 ranks"),
         "{ulysses}"
     );
     assert!(ulysses.ends_with("use 32, or context_kind = \"ring\""), "{ulysses}");
@@ -166,14 +166,12 @@ fn schedules_need_what_they_need() {
     assert!(on(Schedule::ZbH1, 1, 1, 8).starts_with("plan.schedule: zb-h1 is a pipeline schedule"));
     assert!(
         on(Schedule::DualPipe, 4, 1, 6)
-            .contains("dualpipe needs an even number of micro-batches, 8 at least, found 6")
+            .contains("dualpipe requires an even number of micro-batches of at least 8, found 6")
     );
     assert_eq!(on(Schedule::DualPipe, 4, 1, 8), "possible");
-    assert!(
-        on(Schedule::OneForwardOneBackward, 8, 2, 4).starts_with(
-            "plan.global_batch: interleaving needs as many micro-batches as stages (8), found 4"
-        )
-    );
+    assert!(on(Schedule::OneForwardOneBackward, 8, 2, 4).starts_with(
+        "plan.global_batch: interleaving requires at least as many micro-batches as stages (8), found 4"
+    ));
 }
 
 #[test]
@@ -199,11 +197,11 @@ fn groups_and_recompute_are_bounded() {
         first(LLAMA, "dgx-h100", 64, |p| {
             p.sharding = Sharding { zero_stage: 3, group: Some(12), reshard_after_forward: true };
         }),
-        "plan.sharding: the group size 12 does not divide the 64 ranks of data x context parallelism; use hsdp:8 or hsdp:16"
+        "plan.sharding: the group size 12 does not divide the 64 ranks (data x context) of sharding; use hsdp:8 or hsdp:16"
     );
     assert!(
         first(LLAMA, "dgx-h100", 64, |p| p.recompute = Recompute::Full { layers: Some(40) })
-            .starts_with("plan.recompute: 40 layers per stage to recompute, but a stage has 32")
+            .starts_with("plan.recompute: 40 layers per stage are set to be recomputed, but a stage has 32")
     );
 }
 
@@ -227,7 +225,7 @@ fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
     );
     assert_eq!(
         with(&["full:3 core_attention+mlp:6", "none*3"], |_| {}),
-        "plan.stage_recompute: 9 layers to recompute on stage 0, which has only 8; a policy without a number covers all remaining layers"
+        "plan.stage_recompute: 9 layers are set to be recomputed on stage 0, which has only 8; a policy without a number covers all remaining layers"
     );
     // Per virtual stage, and per stage with chunks.
     assert_eq!(with(&["full:4*8"], |p| p.virtual_stages = 2), "possible");

@@ -16,8 +16,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn(
             "tensor-parallel-leaves-domain",
             format!(
-                "{tp} tensor-parallel ranks exceed the scale-up domain of {domain}; expect less than half the \
-                 speed"
+                "{tp} tensor-parallel ranks exceed the scale-up domain of {domain}; expect less than half of the throughput"
             ),
         );
     }
@@ -65,7 +64,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn(
             "sequence-beyond-declared",
             format!(
-                "{} supports at most {} tokens, but the plan has {}",
+                "{} supports at most {} tokens per sequence, but the plan has {}",
                 model.name,
                 human::whole(model.max_positions),
                 human::whole(plan.sequence_length)
@@ -94,7 +93,10 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn(
             "node-partly-used",
-            format!("{} devices are not whole nodes of {}", cluster.devices, cluster.devices_per_node),
+            format!(
+                "{} devices are not a multiple of the {} devices per node",
+                cluster.devices, cluster.devices_per_node
+            ),
         );
     }
     let tiers = &cluster.network.tiers;

@@ -6,7 +6,7 @@ use super::Given;
 use crate::exit::Failure;
 use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT, tabular};
 use crate::run;
-use crate::run::spelled::spelled;
+use railwright_answers::spelled;
 use railwright_launch::{Format, detect};
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;

@@ -1,0 +1,17 @@
+//! Fabrics from files.
+//!
+//! Responsible for: reading the file. Independent of the traffic on it.
+
+use crate::input::{self, CONFIG_LIMIT};
+use railwright_network::imported::{Imported, on_cluster};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::problem::Problem;
+
+/// A fabric with the domains of a cluster, and the settings that were chosen.
+pub(crate) fn read(
+    file: &str,
+    cluster: &Cluster,
+    routing: Option<&str>,
+) -> Result<(Imported, Vec<String>), Problem> {
+    on_cluster(&input::read(file, CONFIG_LIMIT)?, file, cluster, routing)
+}

@@ -1,0 +1,56 @@
+//! `validate`: prediction of a table of measured runs, and its errors.
+
+pub(crate) mod network;
+pub(crate) mod regret;
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::{self, CONFIG_LIMIT, TABLE_LIMIT};
+use crate::printer::Printer;
+use railwright_calculator::validation::validate_watched;
+use railwright_reports::validate::Validated;
+use railwright_spec::calibration::Calibration;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use std::sync::Arc;
+
+/// Validates a table.
+pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outcome, Failure> {
+    let path = arguments.table.as_str();
+    let text = input::read(path, TABLE_LIMIT)?;
+    let label = if path == "-" { "standard input" } else { path };
+    if let Some(model) = arguments.network {
+        return network::run((&text, label), model, printer, &arguments.output);
+    }
+    let read = |path: &String| Calibration::parse(&input::read(path, CONFIG_LIMIT)?, path).map(Arc::new);
+    let calibration = arguments.calibration.as_ref().map(read).transpose()?;
+    let watching = printer.watching(BAR, "predicting");
+    let validation =
+        validate_watched(&text, label, calibration.as_ref(), &mut |done, all| watching.advance(done, all))
+            .map_err(|problem| problem.in_file(label))?;
+    watching.finish();
+    if validation.rows.is_empty() && watching.is_stopped() {
+        return printer.stopped(Problem::new("stopped before a row was predicted").in_file(label));
+    }
+    if validation.rows.is_empty() {
+        return Err(Problem::new("the table has a header and no rows").in_file(label).into());
+    }
+    if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
+        let own = calibration.as_ref().map_or("", |c| c.software.as_str());
+        printer.note(&format!(
+            "{} of {} rows on {} use a software generation other than that of the calibration (`{own}`): its \
+             host and element-wise rates are not applied",
+            human::whole(used.other_software as u64),
+            human::whole((used.rows + used.unchanged) as u64),
+            used.accelerator
+        ));
+    }
+    if arguments.regret {
+        regret::print(&validation, printer, &arguments.output)?;
+    } else {
+        printer.answer(&Validated(validation), &arguments.output)?;
+    }
+    Ok(if watching.is_stopped() { Outcome::Interrupted } else { Outcome::Yes })
+}
+
+const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";

@@ -1,0 +1,266 @@
+//! Launch files as a layer of a run: from `--launch` or MODEL, detected by content.
+//!
+//! Responsible for: reading the file once, errors for missing settings, and remarks on stderr. Independent of
+//! frameworks.
+
+use crate::run::{Sources, slots};
+use crate::{Caller, LOG_LIMIT, Refused, launch_files, path_of, read};
+use railwright_launch::{Format, Launch, Open, RemarkKind, detect};
+use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
+use railwright_spec::run::{ModelSpec, RunSpec};
+use std::cell::RefCell;
+use std::path::Path;
+
+thread_local! {
+    /// The last file that was read, and its launch: commands read it several times, and logs are long.
+    static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
+}
+
+/// Drops the last file: in a program that handles many requests it may have changed since.
+pub fn forget() {
+    LAST.set(None);
+}
+
+/// The launch file of a command line, if there is one.
+pub fn find(arguments: impl Into<Sources>) -> Result<Option<Launch>, Refused> {
+    let arguments = arguments.into();
+    let given = arguments.launch_args.as_deref().map(launch_files::Given::of_text).transpose()?;
+    let given = given.unwrap_or_default();
+    if given != launch_files::given() {
+        forget();
+        launch_files::give(given);
+    }
+    let arguments = &slots::sorted(arguments)?;
+    if let Some(path) = &arguments.launch {
+        return match of_path(path)? {
+            Some(launch) => Ok(Some(launch)),
+            None => Err(none_in(path)?.into()),
+        };
+    }
+    let Some(word) = &arguments.model else { return Ok(None) };
+    let Some(path) = path_of(word)? else { return Ok(None) };
+    match of_path(&path)? {
+        Some(launch) => Ok(Some(launch)),
+        None if looks_like_a_config(&path)? => Ok(None),
+        None => Err(none_in(&path)?.into()),
+    }
+}
+
+/// The launch of a file; `None` for other files.
+pub fn of_path(path: &str) -> Result<Option<Launch>, Refused> {
+    let known = LAST.with_borrow(|last| {
+        last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
+    });
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let text = read(path, LOG_LIMIT)?;
+    let mut launch = launch_files::launch(&text, path).transpose()?;
+    if let Some(launch) = &mut launch
+        && launch.model_config.is_some()
+    {
+        // The name of the configuration's text.
+        launch.spec.model.config = Some(path.to_owned());
+    }
+    LAST.set(Some((path.to_owned(), launch.clone())));
+    Ok(launch)
+}
+
+/// Name of a model without a name: that of its launch file.
+pub fn name_of(file: &str) -> String {
+    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| file != "standard input" && !stem.is_empty()).unwrap_or_else(|| "custom".to_owned())
+}
+
+/// Tests whether the file is a model's configuration, even an invalid one. Its reader then reports the errors.
+fn looks_like_a_config(path: &str) -> Result<bool, Refused> {
+    let text = read(path, LOG_LIMIT)?;
+    let is_json = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    Ok(is_json || text.trim_start().starts_with(['{', '<']) || text.trim().is_empty())
+}
+
+/// The complaint about a file that is no launch file.
+fn none_in(path: &str) -> Result<Problem, Refused> {
+    let text = read(path, LOG_LIMIT)?;
+    let label = if path == "-" { "standard input" } else { path };
+    if path != "-" && crate::jobs_found::format(path) == Some("training log") {
+        let problem = Problem::new("this training log does not contain the configuration of its run");
+        return Ok(problem.in_file(label).hint(format!(
+            "pass the launch file of the run; `railwright compare {label} --launch FILE` \
+                compares the log with it"
+        )));
+    }
+    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+        Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint(
+            "pass it with \
+            --run",
+        ),
+        Some(Format::HuggingFace) => {
+            Problem::new("this is a model's config.json, not a launch file").hint("pass it as MODEL")
+        }
+        Some(other) => Problem::new(format!("this is {}, not a launch file", other.title()))
+            .hint("run `railwright detect` to see how a file is interpreted"),
+        None => Problem::new("unknown format: neither a launch file, a log nor a model's config.json").hint(
+            "run `railwright detect --help` for the formats; pass the script with the training \
+                arguments",
+        ),
+    }
+    .in_file(label))
+}
+
+/// Required settings that are still open: model and cluster.
+pub fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
+    let mut problems = Vec::new();
+    if spec.model == ModelSpec::default() {
+        problems.push(open_model(launch));
+    }
+    if !spec.cluster.has_machine() {
+        problems.push(
+            Problem::new("launch files do not set the hardware").in_file(launch.file.clone()).hint(
+                "add the machine, as in `--cluster dgx-h100`; `railwright clusters list` shows the catalogue",
+            ),
+        );
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// The model is missing from the file, or from the catalogue.
+fn open_model(launch: &Launch) -> Problem {
+    match launch.open.iter().find(|open| open.key == "model.name" && !open.source.is_empty()) {
+        Some(open) => {
+            let place = Place {
+                file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
+                line: open.line,
+                key: Some(open.source.clone()),
+                ..Place::default()
+            };
+            let mut problem = Problem::new(open.why.clone()).hint(format!(
+                "pass the model's config.json, as in `railwright estimate config.json --launch {}`",
+                launch.file
+            ));
+            problem.place = Some(Box::new(place));
+            problem
+        }
+        None => Problem::new(format!("{} does not set a model", launch.format.title()))
+            .in_file(launch.file.clone())
+            .hint(format!(
+                "pass the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set \
+                 model.name=llama-3.1-8b`",
+                launch.file
+            )),
+    }
+}
+
+/// Keys that an estimate requires, and for which no default may apply in a file that shows only a part of its run.
+const NEEDED: &[&str] = &[
+    "plan.tensor_parallel",
+    "plan.pipeline_parallel",
+    "plan.sequence_length",
+    "plan.micro_batch",
+    "plan.global_batch",
+];
+
+/// Settings of a launch file that could not be resolved, and those hidden by a partial file.
+pub fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
+    let needs = |open: &Open| Launch::needs(open, spec);
+    let problems: Vec<Problem> = launch
+        .open
+        .iter()
+        .filter(|open| spec.get(&open.key).is_none() && open.key != "cluster.devices")
+        // How long a training lasts changes no step.
+        .filter(|open| open.key != "training.tokens")
+        .filter(|open| !open.key.starts_with("model.") || spec.model == ModelSpec::default() || needs(open))
+        .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()) || needs(open))
+        .filter(|open| !open.key.starts_with("model.") || open.source.is_empty() || launch.has_model())
+        .take(12)
+        .map(|open| {
+            let option = railwright_answers::option(&open.key);
+            let place = Place {
+                file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
+                line: open.line,
+                key: (!open.source.is_empty()).then(|| open.source.clone()),
+                ..Place::default()
+            };
+            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why));
+            problem = problem.hint(open.hint(&option));
+            problem.place = Some(Box::new(place));
+            problem
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// The number of devices, which only some launch files have.
+pub fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
+    if spec.cluster.devices.is_some() || spec.plan.data_parallel.is_some() {
+        return Ok(());
+    }
+    let why = launch.remarks_of(RemarkKind::Unresolved).find(|remark| remark.message.contains("--gpus"));
+    let message = match why {
+        Some(remark) => format!("the number of devices is not set (`{}`)", remark.source),
+        None => "the number of devices is not set".to_owned(),
+    };
+    Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
+}
+
+/// Prints the settings that were read, and those that were not, to stderr.
+pub fn print_remarks(launch: &Launch, printer: &dyn Caller) {
+    printer.note(&format!(
+        "{} is {}; `railwright detect {}` shows the meaning of each line",
+        launch.file,
+        launch.format.title(),
+        launch.file
+    ));
+    let doubtful: Vec<Warning> = launch
+        .remarks
+        .iter()
+        .filter(|remark| !matches!(remark.kind, RemarkKind::Ignored | RemarkKind::Assumed))
+        .map(|remark| remark.warning(&launch.file))
+        .collect();
+    printer.warnings(&doubtful);
+    for remark in launch.remarks_of(RemarkKind::Assumed) {
+        printer.note(&format!("`{}`: {}", remark.source, remark.message));
+    }
+    let ignored: Vec<&str> =
+        launch.remarks_of(RemarkKind::Ignored).map(|remark| remark.source.as_str()).collect();
+    if !ignored.is_empty() {
+        let some = ignored.iter().take(3).map(|source| format!("`{source}`")).collect::<Vec<_>>().join(", ");
+        printer.note(&format!(
+            "no effect on step time or memory: {some}{}",
+            match ignored.len() {
+                0..=3 => String::new(),
+                all => format!(" and {} more", all - 3),
+            }
+        ));
+    }
+}
+
+/// A writer by its name, or an error with the available ones.
+pub fn writer(name: &str) -> Result<&'static dyn railwright_launch::Writer, Problem> {
+    let writers = railwright_launch::writers();
+    writers.iter().find(|writer| writer.name() == name.to_ascii_lowercase()).copied().ok_or_else(|| {
+        let names: Vec<&str> = writers.iter().map(|writer| writer.name()).collect();
+        let list = format!(
+            "use one of {}",
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        );
+        Problem::new(format!("`{}` is not an export format", railwright_spec::human::shorten(name)))
+            .in_file("--to")
+            .hint(did_you_mean(name, names, &list))
+    })
+}
+
+/// A version of a writer's framework, or an error with the available ones.
+pub fn version(writer: &dyn railwright_launch::Writer, name: &str) -> Result<&'static str, Problem> {
+    let versions = writer.versions();
+    versions.iter().copied().find(|version| *version == name).ok_or_else(|| {
+        let shown = railwright_spec::human::shorten(name);
+        let problem = Problem::new(format!("version `{shown}` of {} is not supported", writer.name()));
+        let hint = if versions.is_empty() {
+            format!("all known versions of {} read the same files: omit --target-version", writer.name())
+        } else {
+            format!("use one of {}", versions.join(", "))
+        };
+        problem.in_file("--target-version").hint(hint)
+    })
+}

@@ -1,0 +1,132 @@
+//! Remedies for idle time, by the frames of the job.
+//!
+//! Responsible for: advice for a cause of idle time by its recorded frames: kind of allocation, annotation without further frames, compiled
+//! regions, and programs other than PyTorch on CUDA or ROCm. Does not decide the cause.
+
+use super::Context;
+use crate::causes::{Cause, CauseRow};
+use crate::trace::Source;
+
+/// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees nothing.
+const RETRIED: f64 = 0.1;
+
+/// Time of the rows that fit, in nanoseconds per rank and step.
+fn sum(rows: &[&CauseRow], fits: impl Fn(&CauseRow) -> bool) -> f64 {
+    rows.iter().filter(|row| fits(row)).map(|row| row.mean_ns).sum()
+}
+
+/// Tests whether the innermost frame of a row contains one of these words, which are in lower case.
+fn calls(row: &CauseRow, words: &[&str]) -> bool {
+    row.frame.as_ref().is_some_and(|name| {
+        let name = name.to_ascii_lowercase();
+        words.iter().any(|word| name.contains(word))
+    })
+}
+
+/// Advice for memory allocation: of pinned memory, retries that free the cache, a cache that the program empties, or one that grows.
+pub(super) fn of_allocation(rows: &[&CauseRow]) -> &'static str {
+    let all = sum(rows, |_| true);
+    let is_pinned = |row: &CauseRow| {
+        calls(
+            row,
+            &["hostalloc", "hostregister", "hostunregister", "freehost", "hostmalloc", "hostfree", "memhost"],
+        )
+    };
+    let is_free = |row: &CauseRow| {
+        !is_pinned(row) && calls(row, &["cudafree", "hipfree", "memfree", "memunmap", "memrelease"])
+    };
+    if 2.0 * sum(rows, is_pinned) > all {
+        "allocate pinned memory once and reuse it: keep pinned buffers between steps (`pin_memory=True` of the loader reuses its own)"
+    } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all {
+        "set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, keep shapes and buffers between steps, reduce the peak; check \
+         `num_alloc_retries`"
+    } else if 2.0 * sum(rows, is_free) > all {
+        "the cache is emptied here: remove `torch.cuda.empty_cache()` from the step, because later allocations return to the driver"
+    } else {
+        "the allocator's cache grows: record after more warm-up steps; if it recurs, keep shapes constant, or set \
+         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`"
+    }
+}
+
+/// The annotation that contains most of the idle time without a cause; `None` if most of it has no frame at all.
+pub(super) fn annotation<'a>(rows: &[&'a CauseRow]) -> Option<&'a str> {
+    let all = sum(rows, |_| true);
+    let most = rows.iter().filter(|row| !row.rest).max_by(|a, b| a.mean_ns.total_cmp(&b.mean_ns))?;
+    let name = most.frame.as_deref()?;
+    (2.0 * sum(rows, |row| row.frame.as_deref() == Some(name)) > all).then_some(name)
+}
+
+/// Advice for idle time without a cause inside an annotation.
+pub(super) fn of_annotation(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    if ["wandb", "tensorboard", "mlflow", "add_scalar", "logging", "log_metrics"]
+        .iter()
+        .any(|word| lower.contains(word))
+    {
+        return format!("call `{name}` less often, or in another thread or process");
+    }
+    format!("inspect the code in `{name}`: `with_stack=True` records its Python functions")
+}
+
+/// Advice for compiled regions whose host code launches nothing for a long time.
+pub(super) const COMPILED: &str = "record with `with_stack=True` to see the functions of these compiled regions: Triton launches that build \
+                                   tensor descriptors or autotune are common; CUDA graphs (`mode=\"reduce-overhead\"`) replay none of it";
+
+/// Tests whether the recording is of JAX or another program on XLA.
+pub(super) fn of_xla(context: &Context<'_>) -> bool {
+    context.views.iter().any(|view| view.trace.identity.source == Source::XPlane)
+}
+
+/// Tests whether the program calls the runtime of CUDA or ROCm, by the names of its calls; true without recorded calls.
+pub(super) fn has_cuda(context: &Context<'_>) -> bool {
+    let of = |name: &str| ["cuda", "hip", "cuLaunch"].iter().any(|start| name.starts_with(start));
+    context.views.iter().all(|view| view.trace.host.is_empty())
+        || context.views.iter().any(|view| view.trace.names.iter().any(of))
+}
+
+/// Advice for late launches of programs that have no CUDA graphs or `torch.compile`; `None` for others.
+pub(super) fn of_launches(context: &Context<'_>) -> Option<&'static str> {
+    if of_xla(context) {
+        Some(
+            "run more work per dispatch: larger functions under `jax.jit`, `jax.lax.scan` for loops, fewer callbacks; keep host cores free",
+        )
+    } else if !has_cuda(context) {
+        Some(
+            "launch fewer, larger kernels: compiled graphs, fused operators, larger micro-batches; keep host cores free",
+        )
+    } else {
+        None
+    }
+}
+
+/// Tests whether the job only runs forward: no backward pass and no optimizer is recorded.
+pub(super) fn is_forward(context: &Context<'_>) -> bool {
+    let trains = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.contains("backward")
+            || name.contains("optimizer")
+            || name.contains("bwd")
+            || name.contains("adam")
+    };
+    !context.views.iter().any(|view| view.trace.names.iter().any(trains))
+}
+
+/// Advice for idle time without a cause.
+pub(super) fn of_unknown(context: &Context<'_>, rows: &[&CauseRow], is_compiled: bool) -> Option<String> {
+    if of_xla(context) {
+        return None;
+    }
+    if is_compiled {
+        return Some(COMPILED.to_owned());
+    }
+    annotation(rows).map(of_annotation)
+}
+
+/// Advice for a cause that depends on its frames or on the program; `None` if it does not.
+pub(super) fn of_cause(context: &Context<'_>, cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
+    match cause {
+        Cause::Allocation if !context.windows.is_inference() => Some(of_allocation(rows)),
+        Cause::LaunchBound => of_launches(context),
+        _ => None,
+    }
+}

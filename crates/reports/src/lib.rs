@@ -1,0 +1,38 @@
+//! Answers as documents and JSON: a module for every question of the program.
+//!
+//! Responsible for: the types of printable results, their fields in JSON, and their tables, bars and sentences. Excludes computation, arguments,
+//! files and streams: an answer of the other crates goes in, a document of `railwright-report` comes out.
+
+pub mod balance;
+pub mod calibrate;
+pub mod cells;
+pub mod check;
+pub mod clusters;
+pub mod comm;
+pub mod compare;
+pub mod detect;
+pub mod estimate;
+pub mod explain;
+pub mod goodput;
+pub mod gpus;
+pub mod hang;
+pub mod keys;
+pub mod log;
+pub mod memory;
+pub mod memory_snapshot;
+pub mod models;
+pub mod monitored;
+pub mod network;
+pub mod pipeline;
+pub mod profile;
+pub mod profile_compat;
+pub mod recompute;
+pub mod search;
+pub mod sensitivity;
+pub mod size;
+pub mod stage_memory;
+pub mod stragglers;
+pub mod tune;
+pub mod validate;
+pub mod values;
+pub mod whatif;

@@ -1,0 +1,367 @@
+//! The sections of a profile.
+
+use crate::profile::{Shown, time};
+use railwright_profiler::job::extent;
+use railwright_profiler::profile::{Finding, Part};
+use railwright_profiler::tree::{Level, Node};
+use railwright_profiler::waterfall::Group;
+use railwright_report::Terminal;
+use railwright_report::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+use railwright_spec::human;
+
+/// Parts smaller than this share of the step are left to the machines' formats.
+const SMALLEST: f64 = 0.0005;
+
+/// Nodes of the tree smaller than this share of the step are left out.
+const SMALLEST_NODE: f64 = 0.005;
+
+/// Columns of groups: short names for narrow tables.
+const SHORT: [&str; 7] = ["MFU", "compute", "comm.", "copies", "bubble", "host", "other"];
+
+fn bar(depth: usize, part: &Part, tone: Tone) -> Bar {
+    Bar { depth, label: human::part(&part.name), value: time(part.mean), share: part.share, tone }
+}
+
+/// The start of a name that is too long.
+pub(crate) fn cut(name: &str, room: usize, terminal: Terminal) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name);
+    if name.chars().count() <= room {
+        return name.to_owned();
+    }
+    let kept: String = name.chars().take(room.saturating_sub(3)).collect();
+    format!("{kept}{}", terminal.either("\u{2026}", "..."))
+}
+
+/// Hours per day: one decimal below a hundred.
+fn hours(amount: f64) -> String {
+    if amount < 99.95 { format!("{amount:.1}") } else { human::whole(amount.round() as u64) }
+}
+
+impl Shown {
+    pub(super) fn lines(&self, document: &mut Document) {
+        let report = &self.report;
+        document.heading_with("step breakdown", "mean of ranks and steps; the parts add up to the step");
+        let mut bars = Vec::new();
+        for line in &report.lines {
+            bars.push(bar(1, &line.part, Tone::Strong));
+            let shown = line.parts.iter().filter(|part| part.share >= SMALLEST);
+            bars.extend(shown.map(|part| bar(2, part, Tone::Plain)));
+        }
+        document.blocks.push(Block::Bars(bars));
+        let by: Vec<String> = report
+            .hardware
+            .iter()
+            .filter(|part| part.share >= SMALLEST)
+            .map(|part| format!("{} {}", human::part(&part.name), human::percent(part.share)))
+            .collect();
+        let phases: Vec<String> = report
+            .phases
+            .iter()
+            .filter(|part| part.share >= SMALLEST)
+            .map(|part| format!("{} {}", part.name.replace('_', " "), human::percent(part.share)))
+            .collect();
+        let mut pairs = vec![
+            ("limited by", Cell::from(by.join(", "))),
+            ("compute by phase", Cell::from(phases.join(", "))),
+        ];
+        if let Some(peak) = &report.peak
+            && report.utilisation.is_some()
+        {
+            pairs.push((
+                "peak",
+                Cell::from(format!(
+                    "{} in {} ({})",
+                    human::flop_rate(peak.rate),
+                    peak.data_type,
+                    peak.accelerator
+                )),
+            ));
+        }
+        document.pairs(pairs);
+    }
+
+    pub(super) fn findings(&self, document: &mut Document) {
+        const MOST: usize = 8;
+        let findings = &self.report.findings;
+        if findings.is_empty() {
+            return;
+        }
+        let more = findings.len().saturating_sub(MOST);
+        let remark = if more > 0 {
+            format!("the {MOST} most expensive of {}; all with --json", findings.len())
+        } else {
+            String::new()
+        };
+        document.heading_with("findings", remark);
+        for finding in findings.iter().take(MOST) {
+            document.spans(vec![
+                Cell::new(format!("{}{}", finding.message, self.cost(finding)), Tone::Strong),
+                Cell::new(format!(" [{}]", finding.id), Tone::Name),
+            ]);
+            let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
+            if finding.shared > 0.0 {
+                lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
+            }
+            if let Some(hours) = finding.gpu_hours_per_day {
+                lines.push(format!("loss: {} {} per day", self::hours(hours), self.report.hours()).into());
+            }
+            lines.push(format!("fix: {}", finding.advice).into());
+            document.blocks.push(Block::Bullets(lines));
+        }
+        if let Some(joint) = self.report.joint {
+            let step = self.report.step_time.max(1.0);
+            let twice = if joint.shared > 0.0 {
+                format!("; the {} that they share counts once", time(joint.shared))
+            } else {
+                String::new()
+            };
+            document.paragraph(format!(
+                "all {} findings combined: at most {} per step ({}){twice}",
+                joint.findings,
+                time(joint.cost),
+                human::percent(joint.cost / step)
+            ));
+        }
+    }
+
+    /// Cost of a finding, after its message.
+    pub(super) fn cost(&self, finding: &Finding) -> String {
+        finding.cost.map_or_else(String::new, |cost| {
+            let shown = finding.certainty.unwrap_or_default().worded(&time(cost));
+            format!(": {shown} per step, {}", human::percent(cost / self.report.step_time.max(1.0)))
+        })
+    }
+
+    /// Indices in [`Group::ALL`] of groups with any value.
+    fn groups(&self) -> Vec<usize> {
+        let has = |group: &Group| {
+            self.report.lines.iter().any(|line| line.group == *group && line.part.share >= SMALLEST)
+        };
+        Group::ALL.iter().enumerate().filter(|(_, group)| has(group)).map(|(at, _)| at).collect()
+    }
+
+    pub(super) fn steps(&self, document: &mut Document) {
+        const MOST: usize = 12;
+        let report = &self.report;
+        if report.steps.len() < 2 {
+            return;
+        }
+        let cut = report.cut_by.map(railwright_report::words).unwrap_or_default();
+        document.heading_with(
+            "steps",
+            format!(
+                "boundaries from {cut}; step times of ranks differ by up to {}",
+                time(report.step_spread as f64)
+            ),
+        );
+        let groups = self.groups();
+        let mut columns = vec![Column::numbers("step"), Column::numbers("time")];
+        columns.extend(groups.iter().map(|&at| Column::numbers(SHORT[at])));
+        let row = |step: &railwright_profiler::profile::StepRow| {
+            let duration = step.duration.max(1) as f64;
+            let mut row = vec![Cell::from(step.step.clone()), Cell::number(time(duration), duration * 1e-9)];
+            row.extend(
+                groups
+                    .iter()
+                    .map(|&at| Cell::percent(step.groups.get(at).copied().unwrap_or(0.0) / duration)),
+            );
+            row
+        };
+        document.table(Table { columns, rows: report.steps.iter().take(MOST).map(row).collect() });
+        if report.steps.len() > MOST {
+            document.paragraph(Cell::new(format!("and {} more", report.steps.len() - MOST), Tone::Faint));
+        }
+    }
+
+    pub(super) fn ranks(&self, document: &mut Document) {
+        let report = &self.report;
+        if report.ranks < 2 {
+            return;
+        }
+        if report.rows.is_empty() || report.rows.len() > 16 {
+            self.spreads(document);
+        }
+        if report.rows.is_empty() {
+            return;
+        }
+        document.heading_with(
+            "ranks",
+            "shares of the step; comm.: exposed only; waiting: caused by other ranks; bubbles excluded",
+        );
+        let groups = self.groups();
+        let mut columns = vec![Column::numbers("rank")];
+        columns.extend(groups.iter().map(|&at| Column::numbers(SHORT[at])));
+        columns.push(Column::numbers("waiting"));
+        let row = |rank: &railwright_profiler::profile::RankRow| {
+            let mut row = vec![Cell::whole(u64::from(rank.rank))];
+            row.extend(groups.iter().map(|&at| Cell::percent(rank.shares.get(at).copied().unwrap_or(0.0))));
+            row.push(Cell::percent(rank.waiting));
+            row
+        };
+        document.table(Table { columns, rows: report.rows.iter().map(row).collect() });
+        for (rank, factor) in &report.slower_chips {
+            let text = format!(
+                "rank {rank} takes {:.1}% longer than the median rank for the same kernels",
+                (factor - 1.0) * 100.0
+            );
+            document.paragraph(Cell::new(text, Tone::Doubtful));
+        }
+    }
+
+    fn spreads(&self, document: &mut Document) {
+        document.heading_with("spread over ranks", "time per step");
+        let steps = self.report.steps.len().max(1) as f64;
+        let columns = vec![
+            Column::words("part"),
+            Column::numbers("minimum"),
+            Column::numbers("median"),
+            Column::numbers("maximum"),
+            Column::words("maximum on ranks"),
+        ];
+        let time_cell = |value: i64| Cell::number(time(value as f64 / steps), value as f64 / steps * 1e-9);
+        let rows = self.report.spreads.iter().map(|spread| {
+            let worst: Vec<String> = spread.worst.iter().map(u32::to_string).collect();
+            vec![
+                Cell::from(human::part(&spread.label.name())),
+                time_cell(spread.least),
+                time_cell(spread.median),
+                time_cell(spread.most),
+                Cell::from(worst.join(", ")),
+            ]
+        });
+        document.table(Table { columns, rows: rows.collect() });
+    }
+
+    pub(super) fn tree(&self, document: &mut Document, terminal: Terminal) {
+        if self.depth < 2 {
+            return;
+        }
+        let samples = self.report.samples.max(1) as f64;
+        let step = self.report.step_time.max(1.0);
+        let mut bars = Vec::new();
+        // Bars give half of the line to labels.
+        let room = terminal.width / 2;
+        let mut walk: Vec<(usize, &Node)> = self.report.tree.iter().rev().map(|node| (1, node)).collect();
+        while let Some((depth, node)) = walk.pop() {
+            let mean = node.time as f64 / samples;
+            if mean / step < SMALLEST_NODE {
+                continue;
+            }
+            let label = match node.level {
+                Level::Kernel => cut(&node.name, room.saturating_sub(2 * depth), terminal),
+                _ => human::part(&node.name).replace('_', " "),
+            };
+            let tone = if depth == 1 { Tone::Strong } else { Tone::Plain };
+            bars.push(Bar { depth, label, value: time(mean), share: mean / step, tone });
+            if depth < usize::from(self.depth) {
+                walk.extend(node.children.iter().rev().map(|child| (depth + 1, child)));
+            }
+        }
+        document.heading_with(
+            "hierarchical breakdown",
+            "by label, phase and operator family; parts under 0.5% are omitted",
+        );
+        document.blocks.push(Block::Bars(bars));
+    }
+
+    pub(super) fn kernels(&self, document: &mut Document, terminal: Terminal) {
+        let report = &self.report;
+        if self.top == 0 || report.kernels.is_empty() {
+            return;
+        }
+        let shown = self.top.min(report.kernels.len());
+        document.heading_with(
+            "kernels",
+            format!(
+                "{shown} of {}, by time per rank and step; overlapped time included",
+                report.kernels.len()
+            ),
+        );
+        let samples = report.samples.max(1) as f64;
+        let columns = vec![
+            Column::numbers("time"),
+            Column::numbers("share"),
+            Column::numbers("calls"),
+            Column::numbers("mean"),
+            Column::words("phase").expendable(1),
+            Column::words("kernel"),
+        ];
+        let room = terminal.width.saturating_sub(48).clamp(20, 90);
+        let rows = report.kernels.iter().take(shown).map(|kernel| {
+            vec![
+                Cell::number(time(kernel.per_step), kernel.per_step * 1e-9),
+                Cell::percent(kernel.per_step / report.step_time.max(1.0)),
+                Cell::number(format!("{:.0}", kernel.count as f64 / samples), kernel.count as f64 / samples),
+                Cell::number(time(kernel.mean as f64), kernel.mean as f64 * 1e-9),
+                Cell::from(kernel.phase.name().replace('_', " ")),
+                Cell {
+                    text: cut(&kernel.name, room, terminal),
+                    tone: Tone::Plain,
+                    raw: Some(kernel.name.clone()),
+                },
+            ]
+        });
+        document.table(Table { columns, rows: rows.collect() });
+    }
+
+    pub(super) fn recorded(&self, document: &mut Document) {
+        let all = &self.report.recorded;
+        document.heading_with(
+            "common recording",
+            "from the last rank's first to the first rank's last activity; mean of ranks",
+        );
+        let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
+        document.pairs(vec![
+            ("window", Cell::from(time(all.window))),
+            ("compute", Cell::from(share(all.compute))),
+            (
+                "communication",
+                Cell::from(format!("{}, of which exposed {}", share(all.communication), share(all.exposed))),
+            ),
+            ("exposed copies", Cell::from(share(all.copies))),
+            ("idle", Cell::from(share(all.idle))),
+            ("clocks", Cell::from(self.report.clocks.trim_start_matches("clocks "))),
+        ]);
+    }
+
+    pub(super) fn doubts(&self, document: &mut Document) {
+        const MOST: usize = 8;
+        let report = &self.report;
+        if report.missing > 0 {
+            let mut missing: Vec<String> = report.missing_ranks.iter().map(u32::to_string).collect();
+            if report.missing as usize > missing.len() {
+                missing.push("...".to_owned());
+            }
+            document.heading("unrecorded ranks");
+            document.paragraph(format!(
+                "{}: {}",
+                extent(report.missing as usize, report.world_size, report.world_size_known),
+                missing.join(", ")
+            ));
+        }
+        if !report.repairs.is_empty() {
+            document.heading("repairs while reading");
+            let line = |repair: &railwright_profiler::profile::Repair| {
+                // The folder is in the title; file names differ at the end.
+                let name = repair.file.rsplit('/').next().unwrap_or_default();
+                let start = name.char_indices().rev().nth(47).map_or(0, |(at, _)| at);
+                Cell::from(format!(
+                    "{}{}: {}",
+                    if start > 0 { "..." } else { "" },
+                    &name[start..],
+                    repair.words()
+                ))
+            };
+            let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(line).collect();
+            if report.repairs.len() > MOST {
+                bullets
+                    .push(Cell::from(format!("and {} more (all with --json)", report.repairs.len() - MOST)));
+            }
+            document.blocks.push(Block::Bullets(bullets));
+        }
+        if !report.warnings.is_empty() {
+            document.heading_with("warnings", "run `railwright explain ID` for details");
+            document.warnings(&report.warnings);
+        }
+    }
+}
