@@ -506,19 +506,22 @@ class Calibration(Answer):
         """True if this run fitted the calibration, false if it was read from a file."""
     @property
     def calibration(self) -> CalibrationCalibration:
-        """Measurements on one accelerator with one software generation."""
+        """Fitted constants."""
     @property
     def lines(self) -> Rows[Line]:
         """Lines for the measurements of the fit, or of its evaluation."""
     @property
-    def steps(self) -> Rows[StepLine]: ...
+    def steps(self) -> Rows[StepLine]:
+        """Measured and predicted steps."""
     @property
     def held_out(self) -> Rows[Line]:
         """Lines for held-out measurements."""
     @property
-    def remarks(self) -> list[str]: ...
+    def remarks(self) -> list[str]:
+        """Skipped and corrected measurements."""
     @property
-    def warnings(self) -> Rows[Warning]: ...
+    def warnings(self) -> Rows[Warning]:
+        """Doubts about the fit."""
 
 class CalibrationCalibration(Record):
     """Measurements on one accelerator with one software generation."""
@@ -1736,12 +1739,14 @@ class Side(Record):
     @property
     def kind(self) -> Literal["measured"]: ...
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """Path."""
     @property
-    def framework(self) -> Literal["megatron", "deepspeed", "torchtitan", "nanotron", "nemo", "maxtext", "trainer"] | None: ...
+    def framework(self) -> Literal["megatron", "deepspeed", "torchtitan", "nanotron", "nemo", "maxtext", "trainer"] | None:
+        """Framework of the log."""
     @property
     def times_from(self) -> Literal["reports", "samples_per_second", "timers", "tokens_per_second", "progress_bar", "whole_run", "nothing"]:
-        """Source of the times of a log's reports."""
+        """Source of the step times."""
     @property
     def batch(self) -> int | None:
         """Sequences per step; `None` if the log has no batch."""
@@ -1763,14 +1768,17 @@ class CompareSide(Record):
     @property
     def kind(self) -> Literal["predicted"]: ...
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """Path."""
     @property
-    def step_time(self) -> float: ...
+    def step_time(self) -> float:
+        """Predicted step time in seconds."""
     @property
     def interval(self) -> list[Any]:
         """Bounds of an expected measurement, and their coverage of runs (0 to 1)."""
     @property
-    def coverage(self) -> float: ...
+    def coverage(self) -> float:
+        """Probability of the interval."""
 
 class WaitedFor(Record):
     """A rank that delays the others."""
@@ -2952,7 +2960,8 @@ class Key(Record):
 class Log(Answer):
     """The answer of kind `log`."""
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """Path."""
     @property
     def framework(self) -> Literal["megatron", "deepspeed", "torchtitan", "nanotron", "nemo", "maxtext", "trainer"] | None:
         """Framework that wrote the reports."""
@@ -2961,7 +2970,7 @@ class Log(Answer):
         """Source of its step times."""
     @property
     def log(self) -> Judged:
-        """Log summary."""
+        """The evaluated log."""
     @property
     def stragglers(self) -> Rows[Straggler]:
         """The last line of straggler detectors for each measure."""
@@ -5276,17 +5285,23 @@ class OverSeeds(Record):
 class Shown(Record):
     """A flow with its times."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name in the table."""
     @property
-    def source(self) -> int: ...
+    def source(self) -> int:
+        """Sending device."""
     @property
-    def destination(self) -> int: ...
+    def destination(self) -> int:
+        """Receiving device."""
     @property
-    def bytes(self) -> float: ...
+    def bytes(self) -> float:
+        """Size."""
     @property
-    def begin(self) -> float: ...
+    def begin(self) -> float:
+        """Start of the flow."""
     @property
-    def end(self) -> float: ...
+    def end(self) -> float:
+        """End of the flow."""
     @property
     def latest_end(self) -> float | None:
         """Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay."""
@@ -5826,7 +5841,8 @@ class AlgorithmDispatch(Record):
 class Placement(Record):
     """Placement of the ranks of an allocation, and the reach of their traffic."""
     @property
-    def survey(self) -> Survey | None: ...
+    def survey(self) -> Survey | None:
+        """Position of the hosts in the network."""
     @property
     def bytes(self) -> ByLevel:
         """Bytes of all ranks by the highest level that they pass."""

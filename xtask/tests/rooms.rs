@@ -47,7 +47,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("tables", 9),
     ("reports", 7),
     ("inputs", 7),
-    ("cli", 44),
+    ("cli", 26),
 ];
 
 #[test]
@@ -169,8 +169,8 @@ const ROOMS: &[(&str, usize)] = &[
     ("server", 3_000),
     ("report", 2_000),
     ("reports", 15_000),
-    ("inputs", 5_100),
-    ("cli", 14_300),
+    ("inputs", 6_850),
+    ("cli", 12_250),
     ("step", 5_000),
     ("spec", 20_000),
 ];
@@ -197,7 +197,7 @@ const PUBLIC_MODULES: &[(&str, usize)] = &[
     ("answers", 0),
     ("report", 8),
     ("reports", 33),
-    ("inputs", 19),
+    ("inputs", 27),
     ("server", 0),
     ("tables", 4),
 ];

@@ -255,7 +255,6 @@ const DISK: &[&str] = &[
 
 /// Files of the program that may access the disk themselves, with the reason.
 const MAY_LOOK: &[(&str, &str)] = &[
-    ("commands/serve/start/paths.rs", "it says what may be read, before anybody can ask"),
     ("commands/planned/search.rs", "whether a folder to write into is there, once writing is allowed"),
     ("commands/planned/tune.rs", "whether what is written to is a folder; the server does not run it"),
     ("commands/planned/export.rs", "whether what is written to is a folder; the server refuses the flag"),

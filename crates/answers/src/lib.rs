@@ -21,6 +21,8 @@
 mod as_written;
 mod batch;
 mod cluster;
+mod codesign;
+mod design_flags;
 mod estimate;
 mod fits;
 mod fitting;
@@ -31,6 +33,7 @@ mod names;
 mod network_classes;
 mod network_question;
 mod open_features;
+mod outages;
 mod prepared;
 mod pricing;
 mod question;
@@ -50,6 +53,8 @@ mod workers;
 
 pub use as_written::difference_as_written;
 pub use cluster::{cluster, from_where_it_lies};
+pub use codesign::{NetworkQuestion, Priced, priced, site};
+pub use design_flags::{dashed, design_in_flags, placed_in_flags};
 pub use estimate::{Estimated, estimate};
 pub use fits::memory_report;
 pub use fitting::{Filled, fill};
@@ -60,8 +65,9 @@ pub use names::{
     aliases_of, dimension, flag_of, is_same_value, key_of_keyword, other_value, plan_key, short_flag_of,
 };
 pub use network_classes::NetworkClasses;
-pub use network_question::{network_plan, scale_up_prices};
+pub use network_question::{gigabits, kind_of_network, network_plan, scale_up_prices, spelled_out};
 pub use open_features::OpenFeature;
+pub use outages::outages;
 pub use prepared::{Evaluated, Prepared};
 pub use pricing::{ClosedForm, Machines, Pricing};
 pub use question::{MOST_NUMBERS, Question, Settings, cluster_sizes, fitted_devices};

@@ -1,13 +1,15 @@
 //! Settings of a question about networks.
 //!
-//! Responsible for: plan settings that are the same on all networks, and prices of scale-up domains. Excludes the axes of the networks.
+//! Responsible for: plan settings that are the same on all networks, prices of scale-up domains, and networks above a budget. Excludes the axes of the networks.
 
 use crate::question::Question;
 use crate::setting::Setting;
+use railwright_network::topology::Kind;
 use railwright_spec::human;
 use railwright_spec::plan::{PlanSpec, Segment, default_batch, divisible_batch};
-use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Dollars;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::quantity::{BytesPerSecond, Dollars};
+use railwright_spec::run::{Field as _, Value};
 use std::collections::BTreeMap;
 
 /// Plan settings that are the same on all networks, with a batch; and the defaults in words.
@@ -50,4 +52,44 @@ pub fn scale_up_prices(texts: &[String]) -> Result<BTreeMap<u64, Dollars>, Probl
         list.insert(size, price);
     }
     Ok(list)
+}
+
+/// A kind by its name.
+pub fn kind_of_network(word: &str) -> Result<Kind, Problem> {
+    Kind::read(&Value::Text(word.to_owned())).map_err(|_| {
+        let names = Kind::ALL.map(Kind::name);
+        let list = format!("use one of {}, or pass a design file", names.join(", "));
+        Problem::new(format!("unknown topology `{}`", human::shorten(word)))
+            .hint(did_you_mean(word, names, &list))
+    })
+}
+
+/// `400G` is the common spelling of 400 Gbit/s; a bandwidth in bytes needs its unit.
+pub fn spelled_out(key: &str, word: &str) -> String {
+    let number = word.trim().strip_suffix(['G', 'g']).map(str::trim_end);
+    match number.filter(|n| key.ends_with("speed") && n.parse::<f64>().is_ok()) {
+        Some(number) => format!("{number} Gbit/s"),
+        None => word.to_owned(),
+    }
+}
+
+/// `400 Gbit/s`: the usual unit of ports, unlike bytes on links.
+pub fn gigabits(speed: BytesPerSecond) -> String {
+    // A third of a port is not an integer.
+    let gbit = (speed.get() * 8.0 / 1e6).round() / 1e3;
+    if gbit >= 1000.0 { format!("{} Tbit/s", gbit / 1000.0) } else { format!("{gbit} Gbit/s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_are_spelled_out() {
+        assert_eq!(gigabits(BytesPerSecond::from_gbit(200.0) / 3.0), "66.667 Gbit/s");
+        assert_eq!(gigabits(BytesPerSecond::from_gb(450.0)), "3.6 Tbit/s");
+        assert_eq!(spelled_out("speed", "400G"), "400 Gbit/s");
+        assert_eq!(spelled_out("port_speed", "2x400G"), "2x400G");
+        assert_eq!(spelled_out("domain_bandwidth", "450 GB/s"), "450 GB/s");
+    }
 }

@@ -7,6 +7,7 @@ mod price;
 mod recompute;
 
 pub(crate) use price::spread;
+pub use recompute::Kept;
 
 use crate::costing::Costing;
 use crate::program::{self, Exchange, Operation};
@@ -27,28 +28,30 @@ pub struct LayerCost {
     pub backward_weight: Work,
     /// Recompute before the backward pass.
     pub recompute: Work,
-    /// True if full recompute leaves out the layer's last GEMM ([`railwright_spec::software::Software::skips_last_gemm`]).
-    pub skips_last_gemm: bool,
+    /// Forward operators that the framework's recompute leaves out.
+    pub kept: Kept,
 }
 
 impl LayerCost {
     /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::kept(costing, layer);
-        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost.forward, cost.skips_last_gemm);
+        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost.forward, cost.kept);
         cost
     }
 
     /// The same layer under another policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
-        self.recompute = recompute::of(policy, layer, &self.forward, self.skips_last_gemm);
+        self.recompute = recompute::of(policy, layer, &self.forward, self.kept);
         self
     }
 
     /// Prices a layer without recompute.
     pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
-        let mut cost = Self { skips_last_gemm: costing.software.skips_last_gemm, ..Self::default() };
+        let kept =
+            Kept { last_gemm: costing.software.skips_last_gemm, no_gemm: costing.plan.recomputes_products() };
+        let mut cost = Self { kept, ..Self::default() };
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
         program::exchanges(costing, layer, &mut |exchange| cost.add_exchange(costing, &exchange));
         cost

@@ -15,14 +15,11 @@ mod tests;
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use catalogues::{clusters, explain, gpus, keys, models};
 use planned::{
     balance, check, detect, estimate, export, goodput, memory, recompute, search, sensitivity, size,
     timeline, tune, validate, values, whatif,
 };
-use recorded::{
-    calibrate, comm, compare, export_perfetto, hang, log, memory_snapshot, pipeline, profile, stragglers,
-};
+use recorded::{calibrate, compare, export_perfetto, hang, joining, log, memory_snapshot, pipeline, profile};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use recorded::{digest, query};
 #[cfg(target_family = "wasm")]
@@ -47,8 +44,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Calibrate(arguments) => calibrate::run(arguments, printer),
         Command::Detect(detect) => detect::run(detect, printer),
-        Command::Comm(arguments) => comm::run(arguments, printer),
-        Command::Stragglers(arguments) => stragglers::run(arguments, printer),
+        Command::Comm(arguments) => joining::comm(arguments, printer),
+        Command::Stragglers(arguments) => joining::stragglers(arguments, printer),
         Command::Log(arguments) => log::run(arguments, printer),
         Command::Hang(arguments) => hang::run(arguments, printer),
         Command::MemorySnapshot(arguments) => memory_snapshot::run(arguments, printer),
@@ -61,20 +58,20 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
         Command::Pipeline(arguments) => pipeline::run(arguments, printer),
         Command::Export(export) => export::run(export, printer),
-        Command::Explain(explain) => explain::run(explain, printer),
+        Command::Explain(explain) => catalogues::explain(explain, printer),
         Command::Init(init) => examples::init(init, printer),
         Command::Examples(examples) => examples::run(examples, printer),
         Command::Profile(profile) => profile::run(profile, printer),
         Command::Compare(compare) => compare::run(compare, printer),
-        Command::Models(Catalogue::List(list)) => models::list(list, printer),
-        Command::Models(Catalogue::Show(show)) => models::show(show, printer),
-        Command::Gpus(Catalogue::List(list)) => gpus::list(list, printer),
-        Command::Gpus(Catalogue::Show(show)) => gpus::show(show, printer),
-        Command::Clusters(Catalogue::List(list)) => clusters::list(list, printer),
-        Command::Clusters(Catalogue::Show(show)) => clusters::show(show, printer),
+        Command::Models(Catalogue::List(list)) => catalogues::models(list, printer),
+        Command::Models(Catalogue::Show(show)) => catalogues::model(show, printer),
+        Command::Gpus(Catalogue::List(list)) => catalogues::gpus(list, printer),
+        Command::Gpus(Catalogue::Show(show)) => catalogues::gpu(show, printer),
+        Command::Clusters(Catalogue::List(list)) => catalogues::clusters(list, printer),
+        Command::Clusters(Catalogue::Show(show)) => catalogues::cluster(show, printer),
         Command::Network(question) => networks::run(question, printer),
-        Command::Keys(list) => keys::list(list, printer),
-        Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
+        Command::Keys(list) => catalogues::keys_of_a_run(list, printer),
+        Command::Schema(schema) => catalogues::schema(schema.output.as_deref(), printer),
         Command::Values(arguments) => values::run(arguments, printer),
         #[cfg(not(target_family = "wasm"))]
         Command::Serve(serve) => serve::run(serve, printer),

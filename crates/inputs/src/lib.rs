@@ -9,28 +9,37 @@ pub mod access;
 mod caller;
 pub mod chakra;
 pub mod claims;
+#[cfg(all(feature = "tables", not(target_family = "wasm")))]
+pub mod digest;
 pub mod disk;
+pub mod given;
 pub mod jobs;
 pub mod jobs_found;
 pub mod kept;
 pub mod kind;
 pub mod launch_files;
 pub mod limits;
+pub mod measured;
 #[cfg(any(test, target_family = "wasm"))]
 #[cfg_attr(test, allow(unreachable_pub))]
 mod memory;
 mod model;
 mod names;
+pub mod networks;
+pub mod open_run;
 pub mod opened;
 mod part;
+pub mod perfetto;
 pub mod profile;
 pub mod remote;
+pub mod rewrite;
 pub mod run;
 pub mod same_run;
 pub mod steps;
 mod system;
 pub mod tabular;
 pub mod traces;
+pub mod trials;
 pub mod writing;
 
 pub use caller::{Caller, Progress, Silent};

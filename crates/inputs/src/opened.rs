@@ -13,8 +13,10 @@ use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, Joined, join_by};
+use railwright_profiler::kernels::KernelTable;
 use railwright_profiler::profile::{Options, Profile, Workers, profile};
 use railwright_profiler::readers::{Keep, Recording};
+use railwright_profiler::view::Tables;
 use railwright_spec::plan::RankOrder;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
@@ -184,6 +186,27 @@ pub fn layout_of(run: &Run) -> Option<Layout> {
         RankOrder::TensorContextPipelineData => format!("{inner},pp={pp},dp={dp}"),
     };
     (plan.expert_parallel <= 1).then(|| Layout::read(&text).ok()).flatten()
+}
+
+/// The shipped tables with the user's before them.
+pub fn tables(families: Option<&str>, kernels: Option<&str>) -> Result<Tables, Problem> {
+    let mut tables = Tables::shipped();
+    if let Some(path) = families {
+        let mine = KernelTable::parse(&crate::read(path, crate::TABLE_LIMIT)?)
+            .map_err(|problem| problem.in_file(path))?;
+        tables.kernels = mine.before(&tables.kernels);
+    }
+    if let Some(path) = kernels {
+        let mine = NameTable::read(&crate::read(path, crate::TABLE_LIMIT)?)
+            .map_err(|problem| problem.in_file(path))?;
+        tables.communication = mine.before(&tables.communication);
+    }
+    Ok(tables)
+}
+
+/// Parallel sizes set by the user, from the text of the flag.
+pub fn stated_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
+    text.map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
 }
 
 /// Reports unreadable files, which are skipped.

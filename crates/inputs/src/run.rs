@@ -84,7 +84,7 @@ fn resolve_layers(arguments: &Sources, prepare: impl FnOnce(&mut RunSpec)) -> Re
         launch::ask_for_the_open(&launch, &spec)?;
         launch::ask_for_devices(&launch, &spec)?;
     }
-    Ok(railwright_answers::resolve(spec, &crate::Disk)?)
+    railwright_answers::resolve(spec, &crate::Disk)
 }
 
 /// The validated settings as the start of a run file; a small run if there are none.

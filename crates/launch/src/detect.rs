@@ -7,8 +7,8 @@ use crate::context::Written;
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
 use crate::{
-    Context, Format, Launch, environment, manifest, megatron, other, primus, rl, several, shell, started,
-    trainers,
+    Context, Format, Launch, environment, foreign, manifest, megatron, other, primus, rl, several, shell,
+    started, trainers,
 };
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -65,6 +65,13 @@ fn kinds(text: &str) -> Vec<Sighting> {
         let other = other::recognise(head);
         seen.extend(other.map(|evidence| Sighting { format: Format::Other, evidence }));
     }
+    if seen.is_empty() {
+        let refused = foreign::not_read(head);
+        seen.extend(refused.map(|(reason, _)| Sighting {
+            format: Format::Other,
+            evidence: Evidence::new(Strength::Weak, reason),
+        }));
+    }
     seen.sort_by_key(|sighting| std::cmp::Reverse(sighting.evidence.strength));
     seen
 }
@@ -107,6 +114,9 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
             read_settings(text, name, context, words, exported)
         };
         return Some(started::read(text, file, context, &settings));
+    }
+    if let (Format::Other, Some((reason, hint))) = (format, foreign::not_read(text)) {
+        return Some(Err(vec![Problem::new(reason).hint(hint).in_file(file)]));
     }
     if format == Format::Other {
         return Some(other::read(text.trim_start_matches('\u{feff}'), file, &[]));

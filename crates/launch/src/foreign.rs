@@ -21,6 +21,37 @@ const MARKS: &[(&[&str], &str)] = &[
 const NEOX: &[&str] =
     &["\"pipe-parallel-size\"", "\"pipe_parallel_size\"", "pipe-parallel-size:", "pipe_parallel_size:"];
 
+/// Beginnings of lines, all of which a file must have; the reason why it is not read, and the action.
+const NOT_READ: &[(&[&str], &str, &str)] = &[
+    (
+        &["type: basic", "format_version:", "spec:"],
+        "a recipe of NVIDIA's test runner, whose script has placeholders instead of values",
+        "pass the script that it starts, with its variables: `--launch-args \"TP_SIZE=2 PP_SIZE=4\"`",
+    ),
+    (
+        &["model:", "trainer:", "optimizer:", "  max_num_tokens:"],
+        "a recipe of fairseq2: its batch is a number of tokens, and its defaults are in its code",
+        "pass the model with its layout, as in `railwright estimate llama-3.1-8b --sharding fsdp`",
+    ),
+    (
+        &["base_config: \"inference", "model_name:"],
+        "a configuration of MaxText for inference: it trains nothing",
+        "pass a configuration that sets `per_device_batch_size` and `max_target_length`",
+    ),
+    (
+        &["base_config: inference", "model_name:"],
+        "a configuration of MaxText for inference: it trains nothing",
+        "pass a configuration that sets `per_device_batch_size` and `max_target_length`",
+    ),
+];
+
+/// The reason why a file of a known kind is not read, and the action; `None` for files of other kinds.
+pub(crate) fn not_read(text: &str) -> Option<(&'static str, &'static str)> {
+    let has = |start: &str| text.lines().any(|line| line.starts_with(start));
+    let found = NOT_READ.iter().find(|(starts, ..)| starts.iter().all(|start| has(start)));
+    found.map(|(_, reason, hint)| (*reason, *hint))
+}
+
 /// The tool of a text, among those that share key names with a supported format; `None` for others.
 pub(crate) fn owner(text: &str) -> Option<&'static str> {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));

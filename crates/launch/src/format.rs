@@ -135,3 +135,14 @@ impl std::fmt::Display for Format {
         f.write_str(self.name())
     }
 }
+
+/// A file as read, before edits.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// Its path.
+    pub path: String,
+    /// Its content.
+    pub text: String,
+    /// Its kind; `None` for a model, which has no layout.
+    pub format: Option<Format>,
+}

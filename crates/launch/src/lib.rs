@@ -73,7 +73,7 @@ pub use context::{Context, Files};
 pub use detect::{Sighting, detect, read, read_with};
 pub use draft::Draft;
 pub use edit::{Change, Edited, Refused, edit, settable, unified};
-pub use format::Format;
+pub use format::{Format, Original};
 pub use framework::framework_of;
 pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};
 pub use reader::{Evidence, Reader, Strength};

@@ -251,7 +251,8 @@ fn combined(
         let is_read = of_litgpt
             || is_primus
             || (is_rl && word.text.contains('=') && !word.text.starts_with("--"))
-            || (is_trainer && trainers::is_override(&start.words[..start.program], word));
+            || (is_trainer && trainers::is_override(&start.words[..start.program], word))
+            || (is_trainer && trainers::assigned(word).is_some_and(|name| is_applied(&launch, name)));
         if is_setting && !is_merged && !is_read {
             let message = "is not read: the setting of the configuration is used".to_owned();
             let (line, file) = place(word.line);
@@ -261,6 +262,14 @@ fn combined(
     }
     launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
     launch
+}
+
+/// Tests whether a reader used a setting of the command: it then has a source without a line of the configuration.
+fn is_applied(launch: &Launch, name: &str) -> bool {
+    let source = format!("{name} = ");
+    let has = |own: &str, line: Option<usize>| line.is_none() && own.starts_with(&source);
+    launch.origins.iter().any(|origin| has(&origin.source, origin.line))
+        || launch.remarks.iter().any(|remark| has(&remark.source, remark.line))
 }
 
 /// The remark of a configuration in which the number of devices alone is missing.

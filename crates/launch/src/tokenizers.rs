@@ -34,6 +34,10 @@ pub(crate) fn rows(name: &str) -> Option<u64> {
         return None;
     }
     let name = name.to_lowercase();
+    // Tokens were added to the vocabulary of the model in the name.
+    if ["merged", "extended", "expanded"].iter().any(|word| name.contains(word)) {
+        return None;
+    }
     let known = VOCABULARIES.iter().find(|(known, _)| name.contains(&known.to_lowercase()));
     // A tokenizer is mostly named by the model that it belongs to. The rows of a model may be padded.
     let of_model = || name.contains('/').then(|| by_name(&name).ok()).flatten().map(|model| model.vocabulary);

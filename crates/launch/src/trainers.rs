@@ -32,7 +32,7 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::command::is_override;
+pub(crate) use self::command::{assigned, is_override};
 pub(crate) use self::litgpt::overridden;
 pub(crate) use launcher::processes;
 

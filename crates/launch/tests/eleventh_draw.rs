@@ -23,7 +23,7 @@ fn several_trainings_of_one_script_are_named() {
     let chat = "llamafactory-cli chat --model_name_or_path Qwen/Qwen3-8B --template qwen\n";
     let several = launch(&format!("#!/bin/bash\n{chat}{first}{last}"), "train.sh");
     folder::check(&several, &[("model.name", "\"qwen3-8b\""), ("plan.sequence_length", "512")]);
-    let part = "2 commands start a training, at the lines 3 and 4: that of line 4 is read";
+    let part = "2 commands start training, in lines 3 and 4; the command in line 4 is read";
     assert!(has(&several, RemarkKind::Conflict, part), "{:?}", several.remarks);
     let alone = launch(&format!("#!/bin/bash\n{chat}{last}"), "train.sh");
     assert!(!has(&alone, RemarkKind::Conflict, "commands start"), "{:?}", alone.remarks);
@@ -34,13 +34,13 @@ fn several_trainings_of_one_script_are_named() {
         )
     };
     let read = launch(&format!("#!/bin/bash\n{}{}{}", megatron(1), megatron(2), megatron(1)), "run.sh");
-    assert!(has(&read, RemarkKind::Conflict, "at the lines 2 and 3"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Conflict, "in lines 2 and 3"), "{:?}", read.remarks);
     let text = "#!/bin/bash\ntrain() {\n  torchrun --nproc_per_node 4 fit.py --model_name_or_path google/gemma-2b \
         --learning_rate 1e-5 --train_batch_size_per_device 4 --max_seq_len 1024 --data $1\n}\ntrain a\ntrain b\n";
     let repeated = launch(text, "run.sh");
     folder::check(&repeated, &[("plan.micro_batch", "4"), ("plan.sequence_length", "1024")]);
     assert!(
-        has(&repeated, RemarkKind::Conflict, "starts 2 times with other words"),
+        has(&repeated, RemarkKind::Conflict, "runs 2 times with different arguments"),
         "{:?}",
         repeated.remarks
     );
@@ -60,13 +60,13 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
         "#!/bin/bash\nif [ -e /data/big ]; then\n  {large}elif [ -e /data/c ]; then\n  {large}else\n  {small}fi\n"
     );
     let read = launch(&branches, "train.sh");
-    let part = "at the lines 3 and 7: that of line 7 is read; a condition selects it or that of line 3, and a run starts only \
-                one of them";
+    let part = "in lines 3 and 7; the command in line 7 is read; a condition selects this command or that in line 3, so a run \
+                starts only one of them";
     assert!(has(&read, RemarkKind::Conflict, part), "{:?}", read.remarks);
     assert!(!has(&read, RemarkKind::Conflict, "a separate run"), "{:?}", read.remarks);
     let either = format!("#!/bin/bash\ntest -e /data/big && {} || {small}", large.trim_end());
     let read = launch(&either, "train.sh");
-    assert!(has(&read, RemarkKind::Conflict, "a condition selects one of them"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Conflict, "of which a condition selects one"), "{:?}", read.remarks);
     let more = launch(&format!("{branches}{}", train("Qwen/Qwen3-32B")), "train.sh");
     assert!(has(&more, RemarkKind::Conflict, "each of the others is a separate run"), "{:?}", more.remarks);
     assert!(!has(&more, RemarkKind::Conflict, "only one of them"), "{:?}", more.remarks);

@@ -183,8 +183,8 @@ fn values_that_were_wrong_in_silence() {
 fn runs_that_train_nothing_are_refused() {
     let convert = "#!/bin/bash\npython model_x_to_y.py --bf16 --micro-batch-size 1 --num-layers 2 --hidden-size 64 --num-attention-heads 4 --target-tensor-model-parallel-size 2\n";
     for (text, part) in [
-        (format!("{FACTORY}do_predict: true\n"), "trains nothing"),
-        (format!("{FACTORY}do_train: false\ndo_eval: true\n"), "trains nothing"),
+        (format!("{FACTORY}do_predict: true\n"), "only evaluates"),
+        (format!("{FACTORY}do_train: false\ndo_eval: true\n"), "only evaluates"),
         (convert.to_owned(), "converts a checkpoint"),
         (
             convert.replace("model_x_to_y.py", "impl/convert.py").replace("--target-tensor", "--tensor"),
@@ -193,7 +193,7 @@ fn runs_that_train_nothing_are_refused() {
         (
             "model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3_nothink\ninfer_backend: huggingface\n"
                 .to_owned(),
-            "trains nothing",
+            "does not start training",
         ),
     ] {
         let problems = read(&text, None).map(|launch| launch.remarks.len()).expect_err("refused");

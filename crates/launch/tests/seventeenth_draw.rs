@@ -29,7 +29,7 @@ fn recompute_by_a_call_in_a_program() {
     folder::check(&either, &[("plan.recompute", "open")]);
 }
 
-/// `validate_yaml` accumulates bf16 in fp32, whatever the configuration has.
+/// `validate_yaml` accumulates bf16 in fp32, also if the configuration disables it.
 #[test]
 fn gradients_of_a_yaml_configuration_of_megatron() {
     let text = "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  num_attention_heads: 16\nmodel_parallel:\n  \
@@ -335,7 +335,7 @@ const ROLLOUTS: &str = "from torchtitan.config import CompileConfig, Parallelism
     trainer=PolicyTrainer.Config(\n            training=TrainingConfig(),\n            \
     parallelism=ParallelismConfig(data_parallel_shard_degree=1, tensor_parallel_degree=2),\n        ),\n    )\n";
 
-/// The trainer beside a generator, with the batch that is made of rollouts.
+/// The trainer that runs with a generator, with the batch that is made of rollouts.
 #[test]
 fn reinforcement_learning_of_torchtitan() {
     let read = folder::read(ROLLOUTS, "config_registry.py", &[]);
@@ -359,4 +359,112 @@ fn names_that_a_script_replaces_are_named() {
         problems[0].message.contains("`GBSIZE` is not JSON, but a name that a script replaces"),
         "{problems:?}"
     );
+}
+
+fn refusal(text: &str, file: &str) -> String {
+    let problems = railwright_launch::read(text, file).expect("a format").expect_err("refused");
+    problems[0].message.clone()
+}
+
+/// Files of known kinds that no reader supports have a reason of their own.
+#[test]
+fn files_that_are_not_read_have_a_reason() {
+    let recipe = "type: basic\nformat_version: 1\nspec:\n  model: gpt\n  script: |-\n    ls\n";
+    assert!(refusal(recipe, "r.yaml").contains("NVIDIA's test runner"));
+    let serves = "base_config: \"inference/inference_jetstream.yml\"\nmodel_name: \"llama3-70b\"\nattention: 'dot_product'\n";
+    assert!(refusal(serves, "v5e.yml").contains("for inference"));
+    let program = "import os\n\ndef main(tp):\n    args = f\"--tensor-model-parallel-size {tp} --num-layers 24 --hidden-size 1024 \"\n    \
+        os.system(f\"torchrun pretrain_gpt.py {args} --seq-length 2048\")\n";
+    let open = [("plan.tensor_parallel", "open"), ("model.layers", "24")];
+    folder::check(&folder::read(program, "run.py", &[]), &open);
+    let tokens = "model:\n  name: \"olmo-2-0425-1b\"\ndataset:\n  max_seq_len: 4096\n  max_num_tokens: 8192\ntrainer:\n  \
+        data_parallelism: fsdp\noptimizer:\n  name: adamw\n";
+    assert!(refusal(tokens, "sft.yaml").contains("fairseq2"));
+    let retriever = "torchrun --nproc_per_node 8 sft.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 \
+        --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 --retro-add-retriever --bf16\n";
+    assert!(refusal(retriever, "run.sh").contains("(RETRO)"));
+}
+
+/// The devices of a list of visible ones, and the division of sequences under ms-swift.
+#[test]
+fn visible_devices_are_counted_and_heads_are_divided_first() {
+    let text = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0,1,2,3}\n\
+        N=$(echo $CUDA_VISIBLE_DEVICES | tr ',' '\\n' | wc -l)\nNPROC_PER_NODE=$N swift sft --model Qwen/Qwen2.5-7B-Instruct \
+        --train_type full --max_length 8192 --sequence_parallel_size 2 --per_device_train_batch_size 1\n";
+    let read = folder::read(text, "run.sh", &[]);
+    let expected =
+        [("cluster.devices", "4"), ("plan.context_parallel", "2"), ("plan.context_kind", "\"ulysses\"")];
+    folder::check(&read, &expected);
+}
+
+/// Adapters of NeMo before `peft`.
+#[test]
+fn adapters_of_early_nemo_are_named() {
+    let text = "trainer: {devices: 8, num_nodes: 1, precision: bf16}\nmodel:\n  tensor_model_parallel_size: 4\n  \
+        pipeline_model_parallel_size: 1\n  global_batch_size: 64\n  micro_batch_size: 8\n  encoder_seq_length: 2048\n  \
+        adapter_tuning:\n    type: parallel_adapter\n    adapter_dim: 16\n";
+    let read = folder::read(text, "squad.yaml", &[]);
+    assert!(
+        has(&read, RemarkKind::NotModelled, "only adapters or prompts are trained"),
+        "{:?}",
+        read.remarks
+    );
+}
+
+/// Programs of Megatron-LM's tools train nothing, and preferences are more than plain training.
+#[test]
+fn tools_and_preferences_under_megatron() {
+    let merge = "python tools/merge_mp_partitions.py --model-type BERT --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 \
+        --num-attention-heads 16 --seq-length 512 --max-position-embeddings 512\n";
+    assert!(refusal(merge, "merge.sh").contains("merge_mp_partitions"));
+    let index = merge.replace("merge_mp_partitions", "create_doc_index");
+    assert!(refusal(&index, "index.sh").contains("builds an index"));
+    let preference = launch(&format!("{DENSE} --stage dpo\n"));
+    assert!(has(&preference, RemarkKind::NotModelled, "reference models"), "{:?}", preference.remarks);
+    let teacher =
+        launch(&format!("{DENSE} --deepspeed --zero-stage 1 --kd --kd-beta-ce 1 --num-layers-teacher 24\n"));
+    assert!(has(&teacher, RemarkKind::NotModelled, "the teacher"), "{:?}", teacher.remarks);
+}
+
+const DENSE: &str = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 \
+    --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 64 --vocab-size 50257 --bf16";
+
+fn launch(text: &str) -> Launch {
+    folder::read(text, "run.sh", &[])
+}
+
+/// Settings of a command replace those of LLaMA-Factory's configuration.
+#[test]
+fn a_command_overrides_the_configuration_of_llama_factory() {
+    let files = &[(
+        "conf.yaml",
+        "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\ndo_train: true\nfinetuning_type: full\ndataset: d\ncutoff_len: 4096\n\
+         per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n",
+    )];
+    let text = "#!/bin/bash\nG=2\naccelerate launch --num_processes 4 src/train.py conf.yaml dataset=other per_device_train_batch_size=2 \
+        gradient_accumulation_steps=\"${G}\" cutoff_len=8192\n";
+    let read = folder::read(text, "run.sh", files);
+    let expected = [
+        ("plan.micro_batch", "2"),
+        ("plan.micro_batches", "2"),
+        ("plan.sequence_length", "8192"),
+        ("cluster.devices", "4"),
+    ];
+    folder::check(&read, &expected);
+    assert!(!has(&read, RemarkKind::Unresolved, "is not read"), "{:?}", read.remarks);
+}
+
+/// An actor of another engine has no defaults of FSDP.
+#[test]
+fn an_actor_of_another_engine_under_verl() {
+    let text = format!(
+        "python3 -m verl.trainer.main_ppo actor@actor_rollout_ref.actor=own_actor {VERL} \
+         actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2\n"
+    );
+    let read = folder::read(&text, "run.sh", &[]);
+    folder::check(
+        &read,
+        &[("plan.sharding", "open"), ("plan.tensor_parallel", "open"), ("plan.recompute", "open")],
+    );
+    assert!(has(&read, RemarkKind::Unresolved, "an engine of its own"), "{:?}", read.remarks);
 }

@@ -156,11 +156,11 @@ fn a_program_that_starts_itself_is_read_by_its_configuration() {
     let expected = [
         ("model.name", "\"qwen3-8b\""),
         ("plan.micro_batch", "2"),
-        ("plan.sequence_length", "4096"),
+        ("plan.sequence_length", "8192"),
         ("plan.precision.preset", "\"bf16\""),
     ];
     folder::check(&found, &expected);
-    assert!(has(&found, RemarkKind::Unresolved, "cutoff_len=8192"), "{:?}", found.remarks);
+    assert!(!has(&found, RemarkKind::Unresolved, "cutoff_len"), "{:?}", found.remarks);
 }
 
 /// ZetangForward/MyRLHF `sbatch_qwen2.5-7B-Ins-SimPO.sh`: the training is in a script that is missing.

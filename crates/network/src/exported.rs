@@ -1,14 +1,16 @@
 //! Networks and flows in the files of other simulators.
 //!
-//! Responsible for: SimGrid platforms, htsim connection matrices, and the network, system and group files of ASTRA-sim. A network that a
-//! format cannot express is an error with the setting that makes it possible.
+//! Responsible for: SimGrid platforms, htsim connection matrices, the network, system and group files of ASTRA-sim, and fabrics of
+//! circuits matched to a job. A network that a format cannot express is an error with the setting that makes it possible.
 
 mod astra;
+mod circuits;
 mod htsim;
 mod simgrid;
 #[cfg(test)]
 mod tests;
 
 pub use astra::{comm_groups, network, read_comm_groups, system};
+pub use circuits::{Circuits, between_pods, fabric, matched};
 pub use htsim::connection_matrix;
 pub use simgrid::platform;

@@ -3,7 +3,7 @@
 //! Responsible for: disconnected devices and remaining bandwidth after a link, NIC or switch fails and routes
 //! have been withdrawn. All members of a class are equivalent, so one failure per class is exact for all.
 //! Parts of one name in different positions (partly filled leaves and pods) are several classes. Excludes
-//! failure rates ([`rates`]), monthly cost ([`expected`]), flaps and slow parts ([`brief`]) and simultaneous failures ([`state`], [`sample`]).
+//! failure rates ([`rates`]), monthly cost ([`expected`], [`Outages`]), flaps and slow parts ([`brief`]) and simultaneous failures ([`state`], [`sample`]).
 //!
 //! Three values of remaining bandwidth: *alone*, with the device's own NIC; *neighbour*, if another device of
 //! its scale-up domain also carries its traffic; and *spread*, if the devices of a domain share all its
@@ -15,6 +15,7 @@ mod class;
 mod domain;
 pub mod expected;
 mod lost;
+mod outages;
 pub mod rates;
 pub mod sample;
 pub mod state;
@@ -27,6 +28,7 @@ pub(crate) use class::neighbour_share;
 pub use class::{Class, Recovery, slowdown};
 pub(crate) use domain::lost as lost_in_domains;
 use lost::{Lost, narrow};
+pub use outages::{Outages, usual_network};
 use std::collections::BTreeMap;
 
 /// Classes of parts that can fail in a design, from the devices outwards. Parts in different places whose failures have the same effect
@@ -72,24 +74,37 @@ fn in_places(design: &Design) -> Vec<Class> {
             nics(design, &mut list);
             switch(design, "router", d.switches(), d.hosts, &mut list);
             let between = d.wiring().used() / (d.groups - 1).max(1);
-            detour(design, "link within a group", d.local_links(), 2 * d.hosts, 1, &mut list);
+            detour(design, "link within a group", d.local_links(), 2 * d.hosts, (1, 0.5), &mut list);
             let both = 2 * d.hosts * d.routers;
-            detour(design, "global link", d.global_links(), both, between, &mut list);
+            // Other routers of the group reach the links that are left over links within it, which carry other traffic.
+            detour(design, "global link", d.global_links(), both, (between, 0.5), &mut list);
         }
         Fabric::DragonflyPlus(d) => {
             nics(design, &mut list);
             switch(design, "leaf", d.groups * d.leaves, d.hosts, &mut list);
             let within = d.hosts * d.leaves;
-            list.push(shared(design, "spine", d.groups * d.spines, within, 1.0 / d.spines as f64, 1));
-            list.push(shared(design, "leaf-spine link", d.local_links(), d.hosts, 1.0 / d.spines as f64, 1));
             let between = d.wiring().used() / (d.groups - 1).max(1);
-            detour(design, "global link", d.global_links(), 2 * within, between, &mut list);
+            // A spine also has the global links of its pairs of groups, and a leaf reaches them through this spine alone.
+            let of_spine = if d.groups > 1 { d.globals.div_ceil(d.groups - 1) } else { 0 };
+            let left = 1.0 - 1.0 / d.spines as f64;
+            let is_detour = of_spine > 0 && between <= of_spine;
+            let mut add = |part, count, slowed, of_pair: f64| {
+                let kept = if of_spine > 0 { left.min(of_pair) } else { left };
+                let class = shared(design, part, count, slowed, 1.0 - kept, 1);
+                list.push(Class { remark: if is_detour { DETOURS } else { class.remark }, ..class });
+            };
+            // All detours of a spine at once use the links of the others.
+            let of_pair = over_pair(of_spine, between);
+            add("spine", d.groups * d.spines, within, if is_detour { 0.5 * left } else { of_pair });
+            add("leaf-spine link", d.local_links(), d.hosts, of_pair);
+            let kept = without_global(d.globals, d.groups, between);
+            detour(design, "global link", d.global_links(), 2 * within, (between, kept), &mut list);
         }
         Fabric::SlimFly(s) => {
             nics(design, &mut list);
             switch(design, "router", s.switches(), s.hosts, &mut list);
             // Each of two routers' links is the only one between them; others of the same length do not exist.
-            detour(design, "link", s.links(), 2 * s.hosts, 1, &mut list);
+            detour(design, "link", s.links(), 2 * s.hosts, (1, 0.5), &mut list);
         }
     }
     list
@@ -185,16 +200,42 @@ fn shared(
     }
 }
 
-/// A link between routers with a number of parallel links; without any, messages take a detour.
-fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: u64, list: &mut Vec<Class>) {
+/// Remark of a part whose loss leaves detours alone.
+const DETOURS: &str = "the only direct link of its pair, so detours use two links each";
+
+/// Share of the bandwidth between two groups that is left without some of their links; detours over a third group take two links each.
+fn over_pair(lost: u64, between: u64) -> f64 {
+    if between <= lost { 0.5 } else { 1.0 - lost as f64 / between as f64 }
+}
+
+/// Share of the bandwidth between two groups without one of `between` links. No switch weighs its links: one with several links to a group
+/// sends it as much as before.
+fn without_global(globals: u64, groups: u64, between: u64) -> f64 {
+    let others = groups.saturating_sub(1).max(1);
+    let parallel = match globals / others {
+        0 | 1 => globals.div_ceil(others),
+        least => least,
+    };
+    let of_pair = over_pair(1, between);
+    if parallel > 1 { of_pair.min(1.0 - 1.0 / parallel as f64) } else { of_pair }
+}
+
+/// A link between routers or groups with a number of links beside it, and the share that is left without it.
+fn detour(
+    design: &Design,
+    part: &'static str,
+    count: u64,
+    slowed: u64,
+    (beside, kept): (u64, f64),
+    list: &mut Vec<Class>,
+) {
     if count == 0 {
         return;
     }
-    let mut class = shared(design, part, count, slowed, 1.0 / beside.max(1) as f64, 1);
+    // A detour over a third router or group takes two links instead of one, on links with other traffic.
+    let mut class = shared(design, part, count, slowed, 1.0 - kept, 1);
     if beside < 2 {
-        // A detour over a third router or group takes two links instead of one, on links with other traffic.
-        (class.kept_alone, class.kept_neighbour, class.kept_spread) = (0.5, 0.5, 0.5);
-        class.remark = "the only direct link of its pair, so detours use two links each";
+        class.remark = DETOURS;
     }
     list.push(class);
 }

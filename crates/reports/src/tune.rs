@@ -3,7 +3,7 @@
 use crate::stage_memory;
 use railwright_calculator::estimate::Interval;
 use railwright_calculator::memory::{Fit, chance};
-use railwright_launch::{Change, Edited, Format, Launch, Refused, RemarkKind};
+use railwright_launch::{Change, Edited, Format, Launch, Original, Refused, RemarkKind};
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::plan::Plan;
@@ -14,16 +14,6 @@ use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::difference_band;
 use railwright_tuner::tuning::{FREE, Level};
 use serde::Serialize;
-
-/// The file that is tuned.
-pub struct Original {
-    /// Its path.
-    pub path: String,
-    /// Its content.
-    pub text: String,
-    /// Its kind; `None` for a model, which has no layout.
-    pub format: Option<Format>,
-}
 
 /// Maximum number of shown layouts.
 pub const MOST_SHOWN: usize = 50;

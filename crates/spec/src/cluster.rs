@@ -140,10 +140,18 @@ pub struct Network {
     pub latency: Seconds,
     /// Tiers, from the leaf upwards.
     pub tiers: Vec<Tier>,
+    /// True if its switches reduce (InfiniBand SHARP).
+    #[serde(skip_serializing_if = "is_not")]
+    pub in_network_reduction: bool,
     /// Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the
     /// network joins the rails.
     #[serde(skip_serializing_if = "is_one")]
     pub rail_forwarding: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+const fn is_not(flag: &bool) -> bool {
+    !*flag
 }
 
 #[expect(

@@ -333,6 +333,12 @@ impl AttentionKernel {
 }
 
 impl Plan {
+    /// Tests whether recompute by operators repeats every product. PyTorch's list of operators that it keeps (`compute_intensive_ops`) has
+    /// products in 16 and 8 bits, but not `torch.nn.functional.scaled_mm`, which torchao's NVFP4 layers call (`nvfp4_linear.py`).
+    pub fn recomputes_products(&self) -> bool {
+        self.precision.compute == DataType::Nvfp4
+    }
+
     /// Load of the busiest rank of experts relative to the mean. Without expert parallelism each rank has all experts, so their imbalance
     /// makes no rank wait. A capacity drops what exceeds it.
     pub fn expert_load(&self) -> f64 {

@@ -7,9 +7,11 @@ use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_calculator::exchanges::{ProcessGroup, StageExchange, of_step};
-use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering, Traffic};
+use railwright_network::exported;
+use railwright_network::topology::Design;
+use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering, Place, Traffic};
 use railwright_spec::plan::{Plan, RankOrder};
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{ALWAYS, Problem};
 use railwright_spec::run::Run;
 use railwright_step::CollectiveKind;
 
@@ -30,6 +32,18 @@ pub fn traffic_of(run: &Run) -> Result<Traffic, Problem> {
     let machine = Machine::new(&run.cluster);
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
     Ok(traffic(&costing, &evaluate(&costing)?))
+}
+
+/// Fabric of pods whose circuits match the bytes of a run's step between them, as DOT ([`exported::fabric`]).
+pub fn circuits_of(run: &Run, design: &Design) -> Result<String, Problem> {
+    let traffic = traffic_of(run)?;
+    let place = Place::on(design, traffic.numbering.ranks())?;
+    let bytes = exported::between_pods(design, |flow| {
+        let Ok(()) = traffic.flows(&place, ALWAYS, |from, to, bytes| {
+            flow(place.device(from), place.device(to), bytes);
+        });
+    });
+    exported::fabric(design, &bytes)
 }
 
 /// Traffic between ranks in a step. Gathers and reductions use rings, an all-to-all is direct.

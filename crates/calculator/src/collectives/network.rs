@@ -27,6 +27,8 @@ pub(super) struct Network {
     /// Multiple of all latencies; 1 is normal.
     pub(super) pace: f64,
     tiers: Vec<Tier>,
+    /// True if its switches reduce.
+    pub(super) reduces: bool,
     /// Slowdown of all-to-all traffic if rails are connected only through domains.
     rail_forwarding: f64,
     pub(super) low_latency_cap: f64,
@@ -68,6 +70,7 @@ impl Network {
             latency: network.latency.get().max(0.0),
             pace: measured.map_or(1.0, |law| law.latency),
             tiers: network.tiers.clone(),
+            reduces: network.in_network_reduction,
             rail_forwarding: network.rail_forwarding.max(1.0),
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),

@@ -83,6 +83,7 @@ impl Machine {
                 kind: self.network.into(),
                 latency: Seconds::from_micros(5.0),
                 tiers: self.tiers.clone(),
+                in_network_reduction: false,
                 rail_forwarding: 1.0,
             },
             host: Host {

@@ -137,7 +137,7 @@ mod tests {
             include_str!("../calibration.rs"),
             include_str!("../calibration/plausible.rs"),
             include_str!("../calibration/same_run.rs"),
-            include_str!("../../../cli/src/commands/calibrate/same_run.rs"),
+            include_str!("../../../inputs/src/same_run.rs"),
             include_str!("../../../spec/src/calibration/text.rs"),
             include_str!("../../../spec/src/plan/validate/framework.rs"),
             include_str!("../../../launch/src/launch.rs"),

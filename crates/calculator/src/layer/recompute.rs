@@ -5,12 +5,21 @@ use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
+/// Forward operators that recompute leaves out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept {
+    /// True if full recompute leaves out the layer's last GEMM ([`railwright_spec::software::Software::skips_last_gemm`]).
+    pub last_gemm: bool,
+    /// True if recompute by operators leaves out no GEMM ([`railwright_spec::plan::Plan::recomputes_products`]).
+    pub no_gemm: bool,
+}
+
 /// The recomputed work of a layer under a policy that covers it.
-pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, skips_last_gemm: bool) -> Work {
+pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, kept: Kept) -> Work {
     match policy {
         Recompute::None => Work::default(),
         Recompute::Full { .. } => match &layer.feed_forward {
-            FeedForward::Dense(mlp) if skips_last_gemm && !layer.parallel_residual => {
+            FeedForward::Dense(mlp) if kept.last_gemm && !layer.parallel_residual => {
                 let mut work = *forward;
                 work -= &part(forward, &[(Family::Mlp, if mlp.gated { 1.0 / 3.0 } else { 0.5 })], &[]);
                 work
@@ -20,15 +29,16 @@ pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, skips_last_g
         Recompute::Selective { modules, .. } => {
             let mut work = Work::default();
             for &module in modules {
-                work += &selected(layer, forward, module);
+                work += &selected(layer, forward, module, kept);
             }
             work
         }
     }
 }
 
-fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
+fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) -> Work {
     let routed = matches!(layer.feed_forward, FeedForward::MixtureOfExperts(_));
+    let gemms = if kept.no_gemm { 1.0 } else { 0.5 };
     match module {
         RecomputeModule::CoreAttention => {
             part(forward, &[(Family::AttentionCore, 1.0)], &[(Dimension::Context, 1.0)])
@@ -52,9 +62,9 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
         RecomputeModule::Operators => part(
             forward,
             &[
-                (Family::AttentionInput, 0.5),
-                (Family::AttentionOutput, 0.5),
-                (Family::Mlp, 0.5),
+                (Family::AttentionInput, gemms),
+                (Family::AttentionOutput, gemms),
+                (Family::Mlp, gemms),
                 (Family::Experts, 1.0),
                 (Family::Router, 1.0),
                 (Family::Norm, 1.0),
@@ -102,8 +112,9 @@ mod tests {
         forward.compute[Family::Mlp as usize] = Seconds::new(3.0);
         forward.compute[Family::AttentionCore as usize] = Seconds::new(1.0);
         (forward.flop, forward.launches) = (Flop::new(400.0), 8.0);
-        let of = |skips_last_gemm| {
-            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &forward, skips_last_gemm)
+        let of = |last_gemm| {
+            let kept = Kept { last_gemm, no_gemm: false };
+            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &forward, kept)
         };
         let (whole, shorter) = (of(false), of(true));
         assert_eq!(whole, forward);

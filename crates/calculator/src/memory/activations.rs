@@ -135,6 +135,8 @@ enum Policy<'a> {
     Keep,
     Full,
     Some(&'a std::collections::BTreeSet<RecomputeModule>),
+    /// By operator, and none of the products is kept.
+    Attention(&'a std::collections::BTreeSet<RecomputeModule>),
 }
 
 impl Policy<'_> {
@@ -142,7 +144,7 @@ impl Policy<'_> {
         match self {
             Self::Keep => true,
             Self::Full => false,
-            Self::Some(modules) => !modules.contains(&module),
+            Self::Some(modules) | Self::Attention(modules) => !modules.contains(&module),
         }
     }
 
@@ -150,7 +152,7 @@ impl Policy<'_> {
     fn keeps_rest(self) -> bool {
         match self {
             Self::Keep => true,
-            Self::Full => false,
+            Self::Full | Self::Attention(_) => false,
             Self::Some(_) => !self.is_by_operator(),
         }
     }
@@ -160,10 +162,15 @@ impl Policy<'_> {
         !matches!(self, Self::Full)
     }
 
+    /// Tests whether products are kept that the operator policy saves.
+    fn keeps_product(self) -> bool {
+        !matches!(self, Self::Full | Self::Attention(_))
+    }
+
     /// Tests whether each operator is kept or recomputed by its kind: torchtitan's selective checkpointing keeps attention, collectives and
     /// every second GEMM, but no grouped GEMM (torch, `_functorch/partitioners.py`, `compute_intensive_ops`).
     fn is_by_operator(self) -> bool {
-        matches!(self, Self::Some(modules) if modules.contains(&RecomputeModule::Operators))
+        matches!(self, Self::Some(modules) | Self::Attention(modules) if modules.contains(&RecomputeModule::Operators))
     }
 }
 
@@ -184,6 +191,11 @@ pub(crate) fn emit(
     let policy = match recompute {
         Recompute::None => Policy::Keep,
         Recompute::Full { .. } => Policy::Full,
+        Recompute::Selective { modules, .. }
+            if modules.contains(&RecomputeModule::Operators) && plan.recomputes_products() =>
+        {
+            Policy::Attention(modules)
+        }
         Recompute::Selective { modules, .. } => Policy::Some(modules),
     };
     let Sizes { cut_tokens, hidden: h, a, .. } = *sizes;
@@ -327,7 +339,7 @@ fn one_mixer(
     // The operator policy keeps queries and values: every second product of q, k, v, out, gate, up, down.
     let keys = key_tokens(mixer, plan, tokens);
     let (k, v) = (k * keys, v * keys);
-    sink(Module::AttentionCore, a * (q * tokens + v), policy.keeps_operator() && latent_kept);
+    sink(Module::AttentionCore, a * (q * tokens + v), policy.keeps_product() && latent_kept);
     sink(Module::AttentionCore, a * k, rest && latent_kept);
     sink(Module::AttentionCore, qkv_extra * (q * tokens + k + v), rest && latent_kept);
     let core = policy.keeps(RecomputeModule::CoreAttention);
@@ -386,10 +398,10 @@ fn by_operator(
 ) {
     let rest = policy.keeps_rest();
     let one = if is_gated { before / 2.0 } else { 0.0 };
-    sink(module, before - one, policy.keeps_operator() && whole);
+    sink(module, before - one, policy.keeps_product() && whole);
     sink(module, one, rest && whole);
     sink(module, after, rest && policy.keeps(RecomputeModule::Activation) && whole);
-    if policy.is_by_operator() {
+    if policy.is_by_operator() && policy.keeps_product() {
         sink(module, sizes.a * sizes.hidden * sizes.cut_tokens, true);
     }
 }

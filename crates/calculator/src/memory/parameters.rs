@@ -255,8 +255,12 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
         parameters,
-        // If the master weights are the shard, a frozen weight has only them.
-        frozen: if keeps_shard { parameters } else { master / cut(1) * kept },
+        // If the master weights are the shard, a frozen weight has only them, unless it keeps the format of its file.
+        frozen: match (keeps_shard, software.shards_frozen_as_loaded) {
+            (true, _) => parameters,
+            (false, true) => precision.parameters.bytes() / cut(3) * kept,
+            (false, false) => master / cut(1) * kept,
+        },
         nf4: NF4_BYTES / cut(3) * kept,
         gradients: precision.gradients.bytes() / if accumulates_whole { 1.0 } else { cut(2) },
         master: device * master / cut(1),
@@ -363,6 +367,21 @@ mod tests {
         // Two replicas of an expert in each direction, four in all; gradients are whole.
         assert_eq!((per.routed.master, per.routed.gradients), (4.0 / 4.0, 4.0));
         assert_eq!(per.dense.master, 4.0 / 256.0);
+    }
+
+    /// A frozen model of 7.6 billion parameters in bf16 takes 7.6 GB on each of two devices that shard it, as one half of its file. Trained ones
+    /// are sharded in fp32.
+    #[test]
+    fn frozen_weights_are_sharded_as_they_were_loaded() {
+        let mut plan = testing::plan();
+        (plan.data_parallel, plan.sharding.zero_stage) = (2, 3);
+        let mut software = testing::neutral();
+        software.keeps_low_precision_shard = false;
+        let held = Held { frozen_dense: 7.6e9, ..Held::default() };
+        let bytes = |software: &MemorySoftware| per_parameter(&plan, software).frozen(held);
+        assert_eq!(bytes(&software), 2.0 * 7.6e9);
+        software.shards_frozen_as_loaded = true;
+        assert_eq!(bytes(&software), 7.6e9);
     }
 
     /// DeepSpeed keeps up to 1e9 parameters gathered (`stage3_max_live_parameters`): 2 GB in bf16, or all of a small model.

@@ -123,6 +123,9 @@ pub struct MemorySoftware {
     pub casts_weights: bool,
     /// ZeRO-3: true if the shard is kept in the low-precision format in addition to the master copy.
     pub keeps_low_precision_shard: bool,
+    /// ZeRO-3: true if frozen weights are sharded in the format in which they were loaded, false if as fp32 master weights.
+    #[serde(default)]
+    pub shards_frozen_as_loaded: bool,
     /// ZeRO-3: number of layers with gathered parameters at once.
     pub gathered_layers: f64,
     /// ZeRO-3: parameters that stay gathered after their use because they are used again soon, at most.

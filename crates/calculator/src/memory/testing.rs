@@ -230,6 +230,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         optimizer_temporary: 0.0,
         casts_weights: false,
         keeps_low_precision_shard: true,
+        shards_frozen_as_loaded: false,
         gathered_layers: 2.0,
         live_parameters: 0.0,
         gradient_layers: 1.0,
@@ -285,6 +286,7 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
             kind: "InfiniBand".to_owned(),
             latency: Seconds::from_micros(2.0),
             tiers: Vec::new(),
+            in_network_reduction: false,
             rail_forwarding: 1.0,
         },
         host: Host {

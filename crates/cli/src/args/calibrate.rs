@@ -1,6 +1,7 @@
 //! Arguments of `calibrate`.
 
 use super::{Output, Reading};
+use crate::input::measured::Measurements;
 use clap::{Args, ValueHint};
 
 pub(crate) const EXAMPLES: &str = include_str!("help/calibrate.txt");
@@ -57,4 +58,23 @@ pub(crate) struct Calibrate {
     pub(crate) show: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+impl From<&Calibrate> for Measurements {
+    fn from(arguments: &Calibrate) -> Self {
+        Self {
+            paths: arguments.paths.clone(),
+            nccl_tests: arguments.nccl_tests.clone(),
+            operators: arguments.operators.clone(),
+            steps: arguments.steps.clone(),
+            product_format: arguments.product_format.clone(),
+            families: arguments.reading.families.clone(),
+            kernels: arguments.reading.kernels.clone(),
+            layout: arguments.reading.layout.clone(),
+            run: arguments.run.clone(),
+            cluster: arguments.cluster.clone(),
+            software: arguments.software.clone(),
+            set: arguments.set.clone(),
+        }
+    }
 }

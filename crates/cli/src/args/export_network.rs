@@ -36,4 +36,6 @@ pub(crate) enum Simulator {
     Simgrid,
     /// Connection matrix of a flow table
     Htsim,
+    /// Fabric (DOT) of pods joined by optical circuits that match the run's traffic
+    Circuits,
 }

@@ -1,5 +1,6 @@
 //! Hosts that a run was given, for `network simulate` and `network traffic`.
 
+use crate::input::networks::on_hosts;
 use clap::{Args, ValueHint};
 
 /// The allocation of a run.
@@ -22,6 +23,13 @@ pub(crate) struct OnHosts {
     /// Number in the name of the network's first node
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Placement")]
     pub(crate) first_node: u32,
+}
+
+impl From<&OnHosts> for on_hosts::OnHosts {
+    fn from(on: &OnHosts) -> Self {
+        let OnHosts { nodelist, hostfile, fragments, first_node } = on.clone();
+        Self { nodelist, hostfile, fragments, first_node }
+    }
 }
 
 impl OnHosts {

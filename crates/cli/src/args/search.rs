@@ -2,6 +2,7 @@
 
 use super::simulate::Pricing;
 use super::{Output, RunFlags, Sharding};
+use crate::input::open_run;
 use clap::{Args, ValueEnum, ValueHint};
 use railwright_tuner::search::Objective;
 
@@ -24,6 +25,13 @@ pub(crate) struct OpenRun {
     pub(crate) sharding: Sharding,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
+}
+
+impl From<&OpenRun> for open_run::OpenRun {
+    fn from(arguments: &OpenRun) -> Self {
+        let OpenRun { model, run, cluster, set, sharding, flags } = arguments.clone();
+        Self { model, run, cluster, set, sharding: sharding.setting(), settings: flags.settings }
+    }
 }
 
 /// Search effort.

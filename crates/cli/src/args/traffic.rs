@@ -2,6 +2,7 @@
 
 use super::placement::OnHosts;
 use super::{Output, RunArguments};
+use crate::input::networks::on_network;
 use clap::{Args, ValueEnum, ValueHint};
 
 pub(super) const EXAMPLES: &str = include_str!("help/traffic.txt");
@@ -46,6 +47,12 @@ pub(crate) struct OnNetwork {
     /// Set any design-file key, such as `radix=128` (repeatable)
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Network")]
     pub(crate) keys: Vec<String>,
+}
+
+impl From<&OnNetwork> for on_network::OnNetwork {
+    fn from(on: &OnNetwork) -> Self {
+        Self { topology: on.topology.clone(), keys: on.keys.clone() }
+    }
 }
 
 /// Key of traffic sums.

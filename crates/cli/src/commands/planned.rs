@@ -7,7 +7,6 @@ pub(crate) mod estimate;
 pub(crate) mod export;
 pub(crate) mod goodput;
 pub(crate) mod memory;
-pub(crate) mod open_run;
 pub(crate) mod recompute;
 pub(crate) mod search;
 pub(crate) mod sensitivity;

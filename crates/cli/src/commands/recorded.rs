@@ -1,7 +1,6 @@
 //! Commands on runs that were recorded: traces, logs and measurements.
 
 pub(crate) mod calibrate;
-pub(crate) mod comm;
 pub(crate) mod compare;
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) mod digest;
@@ -10,11 +9,9 @@ pub(crate) mod hang;
 pub(crate) mod joining;
 pub(crate) mod log;
 pub(crate) mod memory_snapshot;
-pub(crate) mod monitored;
 pub(crate) mod pipeline;
 pub(crate) mod profile;
 pub(crate) mod profile_compat;
 pub(crate) mod profiled;
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) mod query;
-pub(crate) mod stragglers;

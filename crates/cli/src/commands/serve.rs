@@ -31,7 +31,10 @@ use {
 /// The desk for a web UI that runs the program in the browser: nothing was given, and only files passed by the page are read.
 #[cfg(target_family = "wasm")]
 pub(crate) fn page_desk() -> impl Desk {
-    desk::Commands::new(start::Given::default(), Box::new(|uploads| access::restrict(&[], uploads)))
+    desk::Commands::new(
+        crate::input::given::Given::default(),
+        Box::new(|uploads| access::restrict(&[], uploads)),
+    )
 }
 
 /// Serves until Ctrl-C.
@@ -42,7 +45,7 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
         printer.data(&openapi::text(caller), None)?;
         return Ok(Outcome::Yes);
     }
-    let given = start::given(&arguments.paths)?;
+    let given = crate::input::given::given(&arguments.paths)?;
     let token = arguments.token_file.as_deref().map(|path| token_from_file(Path::new(path))).transpose()?;
     let settings = Settings { port: arguments.port, token, ..Settings::default() };
     let server = Server::bind(settings).map_err(|error| {

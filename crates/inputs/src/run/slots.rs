@@ -83,10 +83,9 @@ fn kind_behind_run(word: &str) -> Result<Kind, Refused> {
 }
 
 fn kind_of(path: &str) -> Result<Kind, Refused> {
-    match launch::of_path(path) {
-        Ok(Some(_)) => return Ok(Kind::Launch),
-        // A launch file with errors is still one: its reader reports them.
-        Err(_) | Ok(None) => {}
+    // One with errors is found by its format below.
+    if let Ok(Some(_)) = launch::of_path(path) {
+        return Ok(Kind::Launch);
     }
     let text = read(path, LOG_LIMIT)?;
     Ok(match detect(&text).first().map(|sighting| sighting.format) {

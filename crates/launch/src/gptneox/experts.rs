@@ -54,7 +54,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
     let path = "moe_use_residual";
     if fields.flag(path) == Some(true) {
-        let message = "a dense MLP beside the experts is not modelled: a lower bound";
+        let message = "a dense MLP in parallel to the experts is not modelled: a lower bound";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }

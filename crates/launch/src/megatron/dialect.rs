@@ -57,6 +57,8 @@ const OTHERS: &[(&str, &str)] = &[
     ("convert_", CONVERTS),
     ("/convert.py", CONVERTS),
     ("preprocess_data", "only prepares data"),
+    ("merge_mp_partitions", CONVERTS),
+    ("create_doc_index", "only builds an index"),
     ("tasks/", "only runs a downstream task"),
     ("evaluate", "only evaluates a model"),
 ];
@@ -74,6 +76,9 @@ pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
     let is_target = |word: &&Word| word.text.starts_with("--target-") && word.text.contains("parallel-size");
     if let Some(word) = words.iter().find(is_target) {
         return Some((word, CONVERTS));
+    }
+    if let Some(word) = words.iter().find(|word| word.text == "--retro-add-retriever") {
+        return Some((word, "adds an encoder of retrieved texts (RETRO)"));
     }
     words.iter().filter(|word| is_program(&word.text)).find_map(|word| {
         let (_, what) = OTHERS.iter().find(|(name, _)| word.text.contains(name))?;

@@ -145,8 +145,21 @@ pub(super) fn read(
     draft.finish()
 }
 
+/// Tests whether a text is a Python program, whose strings may contain a command.
+fn is_python(text: &str) -> bool {
+    let imports =
+        |line: &str| line.starts_with("import ") || (line.starts_with("from ") && line.contains(" import "));
+    text.lines().any(imports) && !shell::is_marked(text)
+}
+
 /// The error of a text without a command of Megatron-LM: it may start a recipe of Megatron-Bridge by its name.
 fn none_started(text: &str) -> Problem {
+    if is_python(text) {
+        return Problem::new(
+            "this Python program puts the flags of Megatron-LM together itself, and is not executed",
+        )
+        .hint("pass the command that it starts, or the log of the run");
+    }
     let mut words = text.split_whitespace();
     let recipe = words
         .find(|word| word.starts_with("--model_recipe_name"))
@@ -282,27 +295,39 @@ fn surroundings(script: &Script, draft: &mut Draft) {
 /// A pasted command line without the quotes and continued lines that a shell requires: its plain words, if they contain more flags.
 /// Comments are none of them.
 fn bare(text: &str, command: Command) -> Command {
+    let is_python = is_python(text);
     let mut words = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let parts = line
             .split_whitespace()
             .take_while(|part| !part.starts_with('#'))
+            .map(|part| if is_python { within(part) } else { part })
             .map(|part| part.trim_matches(['\'', '"']))
             .filter(|part| !matches!(*part, "" | "\\" | "$"));
         words.extend(parts.map(|part| Word {
             text: part.to_owned(),
             line: index + 1,
-            unknown: blank(part).into_iter().collect(),
+            unknown: blank(part, is_python).into_iter().collect(),
         }));
     }
     let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
     if count(&words) > count(&command.words) { Command { words, ..command } } else { command }
 }
 
-/// The part of a pasted word that its owner sets: `$TP`, `${TP}`, `$(nproc)`.
-fn blank(word: &str) -> Option<Unknown> {
+/// A word of a command in a text of Python, without the code around its string: `f"--num-layers`, `2048")`.
+fn within(part: &str) -> &str {
+    let start = part.find("--").filter(|&at| part[..at].ends_with(['"', '\'']));
+    let part = start.and_then(|at| part.get(at..)).unwrap_or(part);
+    part.trim_end_matches([')', ',']).trim_end_matches(['"', '\''])
+}
+
+/// The part of a pasted word that its owner sets: `$TP`, `${TP}`, `$(nproc)`, and `{tp}` in a text of Python.
+fn blank(word: &str, is_python: bool) -> Option<Unknown> {
     let value =
         word.split_once('=').filter(|(name, _)| name.starts_with("--")).map_or(word, |(_, value)| value);
+    if is_python && value.len() > 2 && value.starts_with('{') && value.ends_with('}') {
+        return Some(Unknown { text: value.to_owned(), why: Why::Unset });
+    }
     let is_name = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || "_{(".contains(c));
     let at = value.find('$').filter(|at| is_name(&value[at + 1..]))?;
     Some(Unknown { text: value[at..].to_owned(), why: Why::Unset })

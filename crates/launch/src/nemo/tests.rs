@@ -118,7 +118,7 @@ fn number_formats_may_be_objects() {
     let launch = read(&BridgeReader, &object);
     let open = remarks(&launch, RemarkKind::Unresolved);
     assert!(
-        open.iter().any(|source| source.contains("`optimizer.exp_avg_dtype` is an object here")),
+        open.iter().any(|source| source.contains("`optimizer.exp_avg_dtype` is an object in this file")),
         "{open:?}"
     );
     assert_ne!(value(&launch, "plan.precision.moments"), "\"bf16\"");

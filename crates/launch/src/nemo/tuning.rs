@@ -29,6 +29,9 @@ const USUAL: adapter::Usual =
 
 const METHOD: &str = "model.peft.peft_scheme";
 
+/// Methods of 2022, each with a section of its own.
+const OLDER: [&str; 3] = ["model.adapter_tuning.type", "model.ia3_tuning", "model.virtual_prompt_style"];
+
 fn source(entry: &Entry) -> (String, Option<usize>) {
     (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line())
 }
@@ -36,6 +39,13 @@ fn source(entry: &Entry) -> (String, Option<usize>) {
 /// Reads the settings that fine-tuning adds to a configuration of pre-training.
 pub(super) fn read(document: &Document, draft: &mut Draft) {
     data(document, draft);
+    let older = OLDER.iter().find_map(|path| document.get(path)).filter(|entry| entry.data != Data::Null);
+    if let (Some(entry), None) = (older, document.get(METHOD)) {
+        let (text, line) = source(entry);
+        let message =
+            "only adapters or prompts are trained: all parameters are estimated as trained, an upper bound";
+        draft.remark(RemarkKind::NotModelled, &text, line, message);
+    }
     let Some(entry) = document.get(METHOD) else { return };
     let (text, line) = source(entry);
     let methods = match &entry.data {

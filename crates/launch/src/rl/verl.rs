@@ -93,8 +93,24 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         || (strategy.is_none()
             && (fields.document.has("actor_rollout_ref.actor.megatron")
                 || configuration(fields).is_some_and(|name| name == OWN[1])));
+    let chosen = actor_of(fields.text()).filter(|name| !name.starts_with("dp_"));
+    let is_megatron = is_megatron || chosen.as_deref() == Some("megatron_actor");
+    let foreign = chosen.filter(|name| name != "megatron_actor");
     batch(fields, is_megatron);
-    if fields.is_auto(&actor("strategy")) {
+    if let Some(name) = &foreign {
+        let why = "an actor with an engine of its own, whose configuration is not read";
+        for key in [
+            "plan.sharding",
+            "plan.tensor_parallel",
+            "plan.pipeline_parallel",
+            "plan.context_parallel",
+            "plan.expert_parallel",
+            "plan.recompute",
+        ] {
+            fields.draft.leave_open(key, name, None, why);
+        }
+        fields.draft.remark(RemarkKind::Unresolved, name, None, why);
+    } else if fields.is_auto(&actor("strategy")) {
         let message = "determines how the actor is sharded: parallel sizes and sharding stay unset";
         fields.remark(RemarkKind::Unresolved, &actor("strategy"), message);
     } else if is_megatron {
@@ -108,6 +124,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         Some(true) if !is_megatron => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
         Some(false) if !is_megatron => fields.set("plan.recompute", &Recompute::None, path),
         None if !fields.is_auto(path)
+            && foreign.is_none()
             && is_own(fields)
             && !fields.document.has("actor_rollout_ref.actor.megatron.override_transformer_config") =>
         {
@@ -177,6 +194,13 @@ fn ranks(fields: &mut Fields<'_>) {
         fields.draft.leave_open("cluster.devices", &source, line, why);
         fields.remark(RemarkKind::Unresolved, all, why);
     }
+}
+
+/// The group of settings that a command chooses for the actor: `actor@actor_rollout_ref.actor=megatron_actor`.
+fn actor_of(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("actor@actor_rollout_ref.actor=")?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    rest.get(..end).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// The program of a command that gives the roles separate devices by itself, as verl's example `main_ppo_split.py`.

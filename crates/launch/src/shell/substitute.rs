@@ -340,6 +340,7 @@ fn filtered(words: &[String], text: &str) -> Option<String> {
         ["sed", expression] => replaced(expression, text).or_else(|| squeezed(expression, text)),
         ["tr", "-s", " "] => squeezed("s/ \\+/ /g", text),
         ["xargs"] => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        ["wc", "-l"] => Some(text.lines().count().to_string()),
         ["wc", "-w"] => Some(text.split_whitespace().count().to_string()),
         ["tr", "-d", set] if set.chars().count() == 1 => pattern::replace(text, set, "", true),
         ["tr", "a-z" | "[:lower:]" | "[a-z]", _] => Some(text.to_uppercase()),

@@ -39,7 +39,7 @@ pub(super) fn read(
     Ok((document, is_whole, recipe))
 }
 
-/// The section of the trainer beside a generator (`torchtitan/experiments/rl`).
+/// The section of the trainer, which runs with a generator (`torchtitan/experiments/rl`).
 const OF_TRAINER: &str = "trainer.";
 
 /// Keys of reinforcement learning as those of a trainer: the trainer's section, and the batch that is made of rollouts.

@@ -128,6 +128,13 @@ pub(super) fn override_with(
 ) {
     match dialect {
         Dialect::LitGpt => litgpt::override_with(arguments, document),
+        // `llamafactory-cli train CONFIG key=value`, with the parser of OmegaConf.
+        Dialect::LlamaFactory => {
+            for (name, value) in arguments.iter().filter_map(pair) {
+                document.entries.retain(|entry| entry.path != name);
+                put(document, name, Data::of_word(value), 0);
+            }
+        }
         Dialect::Foundry if is_composer(launcher) => {
             for (name, value) in arguments.iter().filter_map(pair) {
                 document.entries.retain(|entry| entry.path != name);
@@ -142,6 +149,11 @@ pub(super) fn override_with(
 /// Tests whether words start llm-foundry's launcher, whose programs take settings as `key=value`.
 fn is_composer(launcher: &[Word]) -> bool {
     launcher.iter().any(|word| word.text.rsplit('/').next() == Some("composer"))
+}
+
+/// The name of a setting as one word, `key=value`, with a value that the script determines.
+pub(crate) fn assigned(word: &Word) -> Option<&str> {
+    pair(word).map(|(name, _)| name)
 }
 
 /// A setting as one word, with a value that the script determines.

@@ -61,6 +61,10 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
         let (source, line) = fields.source(path);
         crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
     }
+    if name.contains("-AQLM") {
+        let (source, line) = fields.source(path);
+        crate::adapter::quantized(&mut fields.draft, &format!("{source} (-AQLM)"), line, "2");
+    }
     // Linearized experts are the same weights, each expert as separate matrices.
     let stem =
         ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]

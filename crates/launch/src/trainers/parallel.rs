@@ -12,7 +12,7 @@ use crate::deepspeed;
 use crate::degrees::DEGREES;
 use crate::document::Data;
 use crate::fields::Fields;
-use railwright_spec::plan::Sharding;
+use railwright_spec::plan::{ContextKind, Sharding};
 
 pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Foundry {
@@ -23,6 +23,11 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     if dialect == Dialect::LitGpt {
         return litgpt::parallel(fields);
+    }
+    // ms-swift divides heads first, and rings only what the heads cannot be divided by.
+    let is_divided = fields.draft.spec().plan.context_parallel.is_some_and(|ranks| ranks > 1);
+    if dialect == Dialect::Swift && is_divided {
+        fields.set("plan.context_kind", &ContextKind::Ulysses, "sequence_parallel_size");
     }
     if fields.document.has("deepspeed_file") {
         deepspeed::shards(fields, "deepspeed_file.");

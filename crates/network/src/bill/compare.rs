@@ -46,12 +46,16 @@ pub struct OnRun {
     pub network_share: f64,
     /// Tokens a second.
     pub tokens_per_second: f64,
+    /// Factor of the availability by failures of this network.
+    pub kept: f64,
 }
 
 impl Entry {
     /// Adds the results of a run on the design, and the resulting cost of tokens.
     pub fn set_step(&mut self, step: OnRun, cluster: &Cluster) {
-        let cluster = Cluster { tokens_per_second: Some(step.tokens_per_second), ..cluster.clone() };
+        let (tokens_per_second, availability) =
+            (Some(step.tokens_per_second), cluster.availability * step.kept);
+        let cluster = Cluster { tokens_per_second, availability, ..cluster.clone() };
         self.share = share(&self.bill, &cluster);
         self.step = Some(step);
     }

@@ -224,9 +224,16 @@ impl Prices {
         Ok(Self { lines })
     }
 
-    /// Lays another table over this one: its lines win.
+    /// Lays another table over this one: its lines win. A line without watts keeps those of the same part, because a price does not change
+    /// its power.
     pub fn overlay(&mut self, other: Self) {
-        self.lines.extend(other.lines);
+        for (key, mut price) in other.lines {
+            if let (None, Some(known)) = (price.watts, self.lines.get(&key)) {
+                price.watts = known.watts;
+                price.watts_source.clone_from(&known.watts_source);
+            }
+            self.lines.insert(key, price);
+        }
     }
 
     /// The price of an item that has no speed.

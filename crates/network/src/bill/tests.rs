@@ -66,6 +66,24 @@ fn dated(table: &str) -> Prices {
     prices
 }
 
+/// A list of prices without watts changes dollars alone; one with watts changes both.
+#[test]
+fn a_price_keeps_the_power_of_its_part() {
+    let spec = DesignSpec::of(Kind::Clos, 1024, 8, 64);
+    let of = |table: &str| bill_of(&spec, &dated(table));
+    let (own, usual) = (
+        of("item,part,usd\nswitch-port,400,690\n"),
+        bill_of(&spec, &Prices::catalogue().expect("well formed")),
+    );
+    assert!(own.total < usual.total && usual.known_watts().is_some());
+    assert_eq!(own.known_watts(), usual.known_watts());
+    // 3,072 ports of 10 W.
+    let with_watts = of("item,part,usd,watts,watts_source\nswitch-port,400,690,10,offer\n");
+    let ports = 3072.0 * (11.67 - 10.0);
+    let saved = usual.known_watts().expect("known").get() - with_watts.known_watts().expect("known").get();
+    assert!((saved - ports).abs() < 1e-6, "{saved} {ports}");
+}
+
 /// A public price sheet of August 2024: switches, connectors and cables of 400 Gbit/s Clos networks of 64-port switches. Its total for
 /// 32,768 devices fixed the price of a connector; the other sizes are two tiers.
 #[test]

@@ -42,7 +42,7 @@ pub struct Claim {
 pub enum Kind {
     /// A number.
     Value,
-    /// A number from which prices or powers were solved: reproducing it shows only that the solution is one.
+    /// A number from which prices, powers or a rate were solved: reproducing it shows only that the solution is one.
     Construction,
     /// At least.
     Above,
@@ -292,9 +292,17 @@ mod tests {
         assert_eq!(of(Status::NotReproduced), ["v1-sw-34", "v1-f4-in", "v1-f4-x"]);
         assert_eq!(
             of(Status::ByConstruction),
-            ["v5-cost-low", "v5-cost-high", "v5-power-low", "v5-power-high", "v5-153M", "v5-4.7MW"]
+            [
+                "v1-days",
+                "v5-cost-low",
+                "v5-cost-high",
+                "v5-power-low",
+                "v5-power-high",
+                "v5-153M",
+                "v5-4.7MW"
+            ]
         );
-        assert_eq!(of(Status::Reproduced).len(), 16);
+        assert_eq!(of(Status::Reproduced).len(), 15);
         assert_eq!(of(Status::NotAttempted), ["v3-hfu"]);
     }
 

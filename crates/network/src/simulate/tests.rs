@@ -6,6 +6,7 @@ mod broken;
 mod detours;
 mod domains;
 mod flowlets;
+mod grouped;
 mod parted;
 mod policy;
 mod published;

@@ -8,7 +8,7 @@ use super::cause::CauseClass;
 use super::measured::Measured;
 use super::verdict::{Kind, Named};
 use crate::certainty::Certainty;
-use railwright_spec::{human, lower_median};
+use railwright_spec::human;
 
 /// Minimum share of the cost that the additional compute of a rank in whole steps must reach. A rank cannot delay the others by more than its
 /// own excess; overlapped communication slows kernels on both sides, so less than all of it is accepted.
@@ -48,7 +48,8 @@ impl Measured<'_> {
         })
     }
 
-    /// Compute of a member beyond the median of its peers outside of `named`, in nanoseconds per step; `None` without such a peer.
+    /// Compute of a member beyond the upper median of its peers outside of `named`, in nanoseconds per step; `None` without such a peer. Of two
+    /// peers the longer one counts: the other may compute less because its kernels do not compete with communication.
     fn additional_compute(&self, member: usize, named: &[usize]) -> Option<f64> {
         let peers: Vec<usize> =
             self.stretches.peers_of(member).into_iter().filter(|peer| !named.contains(peer)).collect();
@@ -60,7 +61,8 @@ impl Measured<'_> {
             let mut others: Vec<f64> =
                 peers.iter().filter(|&&peer| step.holds(peer)).filter_map(|&peer| of(peer)).collect();
             let Some(own) = of(member).filter(|_| !others.is_empty()) else { continue };
-            sum += own - lower_median(&mut others);
+            others.sort_by(f64::total_cmp);
+            sum += own - others.get(others.len() / 2).copied().unwrap_or(own);
             steps += 1;
         }
         (steps > 0).then(|| sum / f64::from(steps))

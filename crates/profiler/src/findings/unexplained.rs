@@ -37,13 +37,11 @@ impl Rule for Unexplained {
             explained: Explained::Whole,
             subject: Subject::of_spans([Class::Host]),
             evidence: vec![format!("{} per step", time(lost))],
-            advice: if of_pytorch(context) {
-                if has_host(context) {
-                    "no recorded launch ends this idle time: check for dropped events and filters, and record a few more steps with \
-                     `with_stack=True`"
-                } else {
-                    "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
-                }
+            advice: if has_host(context) {
+                "no recorded launch ends this idle time: check for dropped events and filters, and record a few more steps with the host's \
+                 functions"
+            } else if of_pytorch(context) {
+                "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
             } else {
                 "record the host's calls as well, such as with `nsys profile --trace=cuda,nvtx,osrt`"
             }

@@ -20,7 +20,7 @@ use serde::Serialize;
 fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
     let refused = grown.refused.iter().map(|refused| {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
-        Cell::new(crate::network::dashed(&text), Tone::Doubtful)
+        Cell::new(railwright_answers::dashed(&text), Tone::Doubtful)
     });
     let words = "discarded: price of parts that the larger network does not use; moved links: minimum number of links to reconnect";
     refused.chain((!grown.designs.is_empty()).then(|| Cell::from(words))).collect()
@@ -301,7 +301,7 @@ impl Compared {
         for entry in &self.comparison.entries {
             if let Some(reason) = entry.step.as_ref().and_then(|step| step.unsimulated.as_ref()) {
                 let text = format!("{}: costs are based on the closed form, because {reason}", entry.name);
-                remarks.push(Cell::new(crate::network::dashed(&text), Tone::Doubtful));
+                remarks.push(Cell::new(railwright_answers::dashed(&text), Tone::Doubtful));
             }
         }
         remarks
@@ -314,11 +314,11 @@ impl Compared {
             if let Some(hint) = &refused.problem.hint {
                 text.extend([" (", hint, ")"]);
             }
-            remarks.push(Cell::new(crate::network::dashed(&text), Tone::Doubtful));
+            remarks.push(Cell::new(railwright_answers::dashed(&text), Tone::Doubtful));
         }
         for refused in &self.refused {
             let text = format!("{} has no step time: {}", refused.name, refused.problem.message);
-            remarks.push(Cell::new(crate::network::dashed(&text), Tone::Doubtful));
+            remarks.push(Cell::new(railwright_answers::dashed(&text), Tone::Doubtful));
         }
         for warning in warnings_of(self.comparison.entries.iter().map(|entry| &entry.bill)) {
             remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));

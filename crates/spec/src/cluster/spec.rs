@@ -55,6 +55,8 @@ section! {
         network_latency: Seconds = "network.latency", "from the preset, else 5 us";
         /// Fabric tiers from the leaf up, each `name:devices[:oversubscription[:latency]]`.
         network_tiers: Tiers = "network.tiers", "from the preset or the typical system, else one non-blocking tier";
+        /// Use in-network reduction (InfiniBand SHARP) in switches between scale-up domains, for all-reduces.
+        network_reduction: bool = "network.in_network_reduction", "false";
         /// Bandwidth between a device and its host, one direction.
         host_bandwidth: BytesPerSecond = "host.bandwidth", "from the accelerator";
         /// Host memory per device.
@@ -270,6 +272,7 @@ impl ClusterSpec {
             kind: self.network_kind.unwrap_or_else(|| "InfiniBand".to_owned()),
             latency: self.network_latency.unwrap_or(Seconds::from_micros(5.0)),
             tiers: self.network_tiers.map_or_else(Vec::new, |tiers| tiers.0),
+            in_network_reduction: self.network_reduction.unwrap_or(false),
             rail_forwarding: 1.0,
         };
         let host = Host {

@@ -33,6 +33,7 @@ impl ClusterSpec {
             network_kind: Some(cluster.network.kind.clone()),
             network_latency: Some(cluster.network.latency),
             network_tiers: Some(Tiers(cluster.network.tiers.clone())),
+            network_reduction: cluster.network.in_network_reduction.then_some(true),
             host_bandwidth: accelerator.host_bandwidth,
             host_memory: Some(cluster.host.memory_per_device),
             host_memory_bandwidth: Some(cluster.host.memory_bandwidth_per_device),

@@ -7,6 +7,7 @@ use super::grid::{Grid, Refused};
 use super::judge::{Simulated, Unsimulated};
 use railwright_network::bill::share::{Cluster as Site, Share, share};
 use railwright_network::bill::warnings_of;
+use railwright_network::failures::Outages;
 use railwright_network::topology::{Design, Kind};
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Warning;
@@ -57,20 +58,22 @@ pub enum Searched {
 pub struct Class {
     /// Result of its search.
     pub searched: Searched,
-    /// The best plan's layout as flags; empty without a plan.
+    /// The best plan's layout for display, with shortened lists; empty without a plan.
     pub layout: String,
+    /// The same as flags of `estimate` and `network simulate`.
+    pub flags: String,
     /// Reason why nothing fits; empty otherwise.
     pub reason: String,
 }
 
 impl Class {
-    fn new(layout: String, found: &Result<Found, NoPlan>) -> Self {
+    fn new([layout, flags]: [String; 2], found: &Result<Found, NoPlan>) -> Self {
         let (searched, reason) = match found {
             Ok(_) => (Searched::Found, String::new()),
             Err(NoPlan::NothingFits(reason)) => (Searched::NothingFits, reason.clone()),
             Err(NoPlan::NotSearched) => (Searched::NotSearched, String::new()),
         };
-        Self { searched, layout, reason }
+        Self { searched, layout, flags, reason }
     }
 }
 
@@ -104,6 +107,9 @@ pub struct Row {
     pub network_share: Option<f64>,
     /// Tokens per second.
     pub tokens_per_second: Option<f64>,
+    /// Factor of the availability by failures of this network, in proportion to its part of the step. Of a job with a goodput, relative to
+    /// the network in it. `None` without a step.
+    pub kept: Option<f64>,
     /// Cost of network and devices per token, day and run.
     pub share: Share,
     /// Index of the class that shares its plan.
@@ -149,14 +155,26 @@ pub struct Codesign {
     pub warnings: Vec<Warning>,
 }
 
+impl Codesign {
+    /// Least and most of the time that failures of the networks cost; `None` if it is relative to a goodput.
+    pub fn lost(&self) -> Option<[f64; 2]> {
+        let lost: Vec<f64> = self.rows.iter().filter_map(|row| row.kept).map(|kept| 1.0 - kept).collect();
+        let [least, most] = [
+            lost.iter().copied().fold(f64::INFINITY, f64::min),
+            lost.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        ];
+        (least >= 0.0 && most > 0.0 && least.is_finite()).then_some([least, most])
+    }
+}
+
 /// Combines a grid with the plans of its classes. `found` has one entry for each class: a plan, or the reason
-/// for none; `layouts` has each plan as flags. `usual_domain` is the machine's own, whose price is in the
+/// for none; `layouts` has each plan for display and as flags. `outages` adds failures of each network to the cost of a token. `usual_domain` is the machine's own, whose price is in the
 /// device's.
 pub fn answer(
     grid: Grid,
     found: &[Result<Found, NoPlan>],
-    layouts: Vec<String>,
-    site: &Site,
+    layouts: Vec<[String; 2]>,
+    (site, outages): (&Site, Option<&Outages>),
     scale_up_prices: BTreeMap<u64, Dollars>,
     usual_domain: u64,
 ) -> Codesign {
@@ -170,7 +188,13 @@ pub fn answer(
             let price = point.price(&scale_up_prices);
             let mut bill = point.bill;
             bill.total = price;
-            let site = Site { tokens_per_second: best.map(|best| best.tokens_per_second), ..site.clone() };
+            let share_of = |best: &Found| outages?.kept(&point.design, best.network_share).ok();
+            let kept = best.and_then(share_of);
+            let site = Site {
+                tokens_per_second: best.map(|best| best.tokens_per_second),
+                availability: site.availability * kept.unwrap_or(1.0),
+                ..site.clone()
+            };
             Row {
                 topology: point.design.kind,
                 domain,
@@ -189,6 +213,7 @@ pub fn answer(
                 step_time: best.map(|best| best.step_time),
                 network_share: best.map(|best| best.network_share),
                 tokens_per_second: site.tokens_per_second,
+                kept,
                 share: share(&bill, &site),
                 class: point.class,
                 on_front: false,

@@ -6,6 +6,8 @@ use crate::search::Space;
 use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
+use railwright_network::failures::Outages;
+use railwright_network::failures::rates::Rates;
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::{self, Cluster};
@@ -205,9 +207,9 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
             })
         })
         .collect();
-    let layouts = vec![String::new(); found.len()];
+    let layouts = vec![<[String; 2]>::default(); found.len()];
     let prices = BTreeMap::from([(64, Dollars::new(1000.0))]);
-    let answered = answer(grid, &found, layouts, &site(), prices, 8);
+    let answered = answer(grid, &found, layouts, (&site(), None), prices, 8);
     // The power of switches and NICs of 200 Gbit/s is unpublished: it is not reported as 0, and fronts exclude watts.
     assert!(!answered.compares_power);
     assert!(answered.warnings.iter().all(|warning| warning.id == "network-power-unknown"));
@@ -246,8 +248,8 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     // Without a price of larger domains, sizes are not compared.
     let grid = self::grid(&[Kind::Clos], &model, &PlanSpec::default());
     let found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
-    let layouts = vec![String::new(); found.len()];
-    let unpriced = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let unpriced = answer(grid, &found, layouts, (&site(), None), BTreeMap::new(), 8);
     assert_eq!((unpriced.unpriced_domains, answered.unpriced_domains), (vec![64], vec![]));
     // With known power, a lower one puts a design on the front.
     let known =
@@ -255,8 +257,8 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let prices = Prices::catalogue().expect("well formed");
     let grid = Grid::new(&known, &machine(1024), false, &prices).expect("built");
     let found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
-    let layouts = vec![String::new(); found.len()];
-    let known = answer(grid, &found, layouts, &site(), BTreeMap::from([(64, Dollars::ZERO)]), 8);
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let known = answer(grid, &found, layouts, (&site(), None), BTreeMap::from([(64, Dollars::ZERO)]), 8);
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
 }
 
@@ -275,8 +277,9 @@ fn fronts_are_those_of_simulated_steps() {
             Ok(Found { plan, step_time, fresh_step_time, tokens_per_second: 1e5, network_share: 0.1 })
         })
         .collect();
-    let layouts = vec![String::new(); found.len()];
-    let mut answered = answer(grid, &found, layouts, &site(), BTreeMap::from([(64, Dollars::ZERO)]), 8);
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let mut answered =
+        answer(grid, &found, layouts, (&site(), None), BTreeMap::from([(64, Dollars::ZERO)]), 8);
     let front = |answered: &Codesign, domain: u64| -> Vec<(f64, f64)> {
         let of = answered.rows.iter().filter(|row| row.on_front && row.domain == domain);
         of.map(|row| (row.oversubscription, row.speed.get() * 8e-9)).collect()
@@ -366,10 +369,10 @@ fn simulation_decides_between_networks() {
             Ok(Found { plan, step_time: time, fresh_step_time: time, tokens_per_second, network_share })
         })
         .collect();
-    let layouts = vec![String::new(); found.len()];
+    let layouts = vec![<[String; 2]>::default(); found.len()];
     let free = Site { device_price: None, ..site() };
-    let mut unpriced = answer(grid.clone(), &found, layouts.clone(), &free, BTreeMap::new(), 8);
-    let mut answered = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
+    let mut unpriced = answer(grid.clone(), &found, layouts.clone(), (&free, None), BTreeMap::new(), 8);
+    let mut answered = answer(grid, &found, layouts, (&site(), None), BTreeMap::new(), 8);
     let mut hashed = answered.clone();
     let judging =
         Judging { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
@@ -481,8 +484,8 @@ fn classes_without_a_plan_have_a_reason_or_were_not_searched() {
     let grid = grid(&[Kind::Clos, Kind::RailOnly], &model, &PlanSpec::default());
     let mut found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
     found[0] = Err(NoPlan::NothingFits("too large".to_owned()));
-    let layouts = vec![String::new(); found.len()];
-    let answered = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let answered = answer(grid, &found, layouts, (&site(), None), BTreeMap::new(), 8);
     for (index, class) in answered.classes.iter().enumerate() {
         let expected =
             if index == 0 { (Searched::NothingFits, "too large") } else { (Searched::NotSearched, "") };
@@ -519,4 +522,36 @@ fn the_cluster_of_a_design_has_no_more_than_the_link_of_a_device() {
     };
     assert_eq!(of(400.0).gb(), 50.0);
     assert!((of(800.0).gb() - 63.0).abs() < 0.1 && of(1600.0) == of(800.0));
+}
+
+/// Failures of each network change the cost of its tokens alone: two planes lose the least, and a factor on the availability is one on the cost.
+#[test]
+fn failures_of_a_network_are_in_the_cost_of_its_tokens() {
+    let model = by_name("llama-3-70b").expect("known");
+    let own = grid(&[Kind::RailOptimized, Kind::DualPlane], &model, &PlanSpec::default());
+    let of = |cluster: &Cluster| {
+        let plan = plan(&model, cluster, 8, 1024);
+        let step_time = step_time(&model, cluster, &plan).expect("possible");
+        Found { plan, step_time, fresh_step_time: step_time, tokens_per_second: 1e6, network_share: 0.1 }
+    };
+    let found: Vec<Result<Found, NoPlan>> = own.classes.iter().map(|cluster| Ok(of(cluster))).collect();
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let outages =
+        Outages::new(Rates::catalogue().expect("well formed"), &machine(1024), false).expect("built");
+    let rows = |outages| answer(own.clone(), &found, layouts.clone(), (&site(), outages), BTreeMap::new(), 8);
+    let (with, without) = (rows(Some(&outages)), rows(None));
+    let cost =
+        |row: &Row| row.share.cluster.and_then(|whole| whole.dollars_per_million_tokens).map(Dollars::get);
+    let mut kept = BTreeMap::new();
+    for (row, free) in with.rows.iter().zip(&without.rows) {
+        let (own, factor) = (cost(row).expect("priced"), row.kept.expect("a step"));
+        assert!((own * factor / cost(free).expect("priced") - 1.0).abs() < 1e-12 && free.kept.is_none());
+        assert_eq!(factor, outages.kept(&row.design, 0.1).expect("known"));
+        if row.domain == 8 && row.oversubscription == 1.0 {
+            kept.insert(row.topology.name(), factor);
+        }
+    }
+    assert!(kept["rail-optimized"] < kept["dual-plane"] && kept["dual-plane"] < 1.0, "{kept:?}");
+    let [least, most] = with.lost().expect("without a goodput");
+    assert!(least > 0.0 && most < 0.02 && without.lost().is_none(), "{least} {most}");
 }

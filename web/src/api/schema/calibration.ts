@@ -48,12 +48,21 @@ export interface CalibrationAnswer {
    * Lines for the measurements of the fit, or of its evaluation.
    */
   lines: Line[]
+  /**
+   * Measured and predicted steps.
+   */
   steps: StepLine[]
   /**
    * Lines for held-out measurements.
    */
   held_out: Line[]
+  /**
+   * Skipped and corrected measurements.
+   */
   remarks: string[]
+  /**
+   * Doubts about the fit.
+   */
   warnings: Warning[]
 }
 /**

@@ -184,7 +184,13 @@ export type Limit =
 export type Side =
   | {
       kind: 'measured'
+      /**
+       * Path.
+       */
       file: string
+      /**
+       * Framework of the log.
+       */
       framework: Framework | null
       times_from: TimesFrom
       /**
@@ -216,9 +222,12 @@ export type Side =
     }
   | {
       kind: 'predicted'
+      /**
+       * Path.
+       */
       file: string
       /**
-       * Unit: s.
+       * Predicted step time in seconds. Unit: s.
        */
       step_time: number
       /**
@@ -228,6 +237,9 @@ export type Side =
        * @maxItems 2
        */
       interval: [number, number]
+      /**
+       * Probability of the interval.
+       */
       coverage: number
     }
 /**

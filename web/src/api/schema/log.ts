@@ -27,6 +27,9 @@ export interface LogAnswer {
    * Version of the program.
    */
   railwright: string
+  /**
+   * Path.
+   */
   file: string
   /**
    * Framework that wrote the reports.

@@ -723,6 +723,9 @@ export interface ExchangeRow {
  * Placement of the ranks of an allocation, and the reach of their traffic.
  */
 export interface Placement {
+  /**
+   * Position of the hosts in the network.
+   */
   survey: Survey | null
   bytes: ByLevel
   contiguous: ByLevel

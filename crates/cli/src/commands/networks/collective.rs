@@ -4,8 +4,8 @@
 
 use crate::args::collective::CollectiveOn;
 use crate::commands::networks::simulate::{Wired, in_words, wired};
-use crate::commands::networks::{on_fabric, on_network};
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::{on_fabric, on_network};
 use crate::printer::Printer;
 use crate::run;
 use clap::ValueEnum as _;
@@ -26,7 +26,7 @@ const BAR: &str = "hash seeds {bar:30} {percent}%, {eta} left";
 /// Computes a curve.
 pub(crate) fn run(arguments: &CollectiveOn, printer: &Printer) -> Result<Outcome, Failure> {
     let sizes = range(&arguments.bytes, arguments.factor).map_err(|problem| unplaced(problem, "--bytes"))?;
-    let failed = on_network::failed(&arguments.broken.failed)?;
+    let failed = on_network::failed(&arguments.broken.failed.fail)?;
     if let Some(file) = &arguments.fabric.fabric {
         return on_file(arguments, file, &sizes, printer);
     }

@@ -1,10 +1,12 @@
 //! `network cost`: bills of several designs side by side.
 
 use crate::args::network::Cost;
-use crate::commands::networks::{design, on_run, prices};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
+use crate::input::Disk;
+use crate::input::networks::{design, on_run, prices};
 use crate::printer::Printer;
+use railwright_answers::{outages, placed_in_flags};
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::prices::Prices;
@@ -12,7 +14,6 @@ use railwright_network::bill::share::Cluster;
 use railwright_network::topology::{DesignSpec, Kind};
 use railwright_reports::network::cost::Compared;
 use railwright_reports::network::cost::growth::Grown;
-use railwright_reports::network::placed;
 use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -27,13 +28,15 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 /// Compares designs by cost.
 pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failure> {
     let prices = prices(&arguments.prices)?;
-    let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let read = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let run = read.as_ref().map(|(run, _)| run);
+    let failing = read.as_ref().map(|(run, spec)| outages(run, spec, &Disk)).transpose()?;
     run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {
-        let mut sheet = design(Some(word.trim()), &arguments.flags)?;
-        if let Some(run) = &run {
+        let mut sheet = design(Some(word.trim()), &arguments.flags.settings)?;
+        if let Some(run) = run {
             on_run::fill(&mut sheet, run);
         }
         if sheet.spec.kind == Some(Kind::ScaleUp) {
@@ -43,23 +46,24 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         specs.push(sheet.spec.clone());
         sheets.push(sheet);
     }
-    let cluster = match &run {
+    let cluster = match run {
         Some(run) => of_run(arguments, run, &prices)?,
         None => cluster(arguments, &prices, &specs)?,
     };
     let mut comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
-        Some(sheet) => placed(sheet, problem),
+        Some(sheet) => placed_in_flags(sheet, problem),
         None => problem,
     })?;
     let mut refused = Vec::new();
-    if let Some(run) = &run {
+    if let (Some(run), Some(outages)) = (run, &failing) {
         let watching = printer.watching(BAR, "simulating");
         for entry in &mut comparison.entries {
             let sheet = sheets.iter().find(|sheet| sheet.spec.title() == entry.name);
             if let Some(sheet) = sheet {
                 on_run::check(sheet, &entry.design, run)?;
             }
-            let step = on_run::step(&entry.design, run, &mut |done, all| watching.advance(done, all));
+            let step =
+                on_run::step(&entry.design, (run, outages), &mut |done, all| watching.advance(done, all));
             if watching.is_stopped() {
                 watching.finish();
                 return printer.stopped(Problem::new("stopped while simulating the run on the designs"));
@@ -118,7 +122,7 @@ fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Probl
         let problem = Problem::new("the run already sets the accelerator").in_file("--accelerator");
         return Err(problem.hint("omit it, or pass `--set cluster.accelerator=...`"));
     }
-    let mut cluster = on_run::site(run, prices, positive("--years", arguments.years)?)?;
+    let mut cluster = railwright_answers::site(run, prices, positive("--years", arguments.years)?)?;
     if let Some(price) = arguments.electricity_price {
         cluster.electricity_price = Dollars::new(positive("--electricity-price", price)?);
     }

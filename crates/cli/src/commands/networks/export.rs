@@ -4,11 +4,11 @@
 //! ([`railwright_network::exported`]).
 
 use crate::args::export_network::{Export, Simulator};
-use crate::commands::networks::on_network;
 use crate::commands::networks::simulate::{Wired, in_words, wired};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input::chakra::GROUPS;
+use crate::input::networks::on_network;
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
@@ -16,6 +16,7 @@ use railwright_network::flow::listed::parse;
 use railwright_network::{chakra, exported};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_tuner::exchanges::circuits_of;
 use railwright_tuner::simulate::trace::Traced;
 
 /// Names of further files next to the traces; the traces are `step.0.et`, `step.1.et` and so on.
@@ -26,6 +27,13 @@ const SYSTEM: &str = "system.json";
 pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<Outcome, Failure> {
     match arguments.to {
         Simulator::AstraSim => astra(arguments, printer)?,
+        Simulator::Circuits => {
+            let run = run::resolve(&arguments.run)?.run.as_used();
+            let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
+            let Wired { sheet, wiring, .. } = wired(&on, &run.cluster, &[])?;
+            let text = circuits_of(&run, &wiring.topology.design).map_err(|p| in_words(p, &sheet))?;
+            write(arguments, printer, &text)?;
+        }
         Simulator::Simgrid => {
             let Wired { sheet, wiring, .. } = network(arguments, printer)?;
             let text = exported::platform(&wiring).map_err(|problem| in_words(problem, &sheet))?;

@@ -2,11 +2,12 @@
 //! failed parts.
 
 use crate::args::network::Failures;
-use crate::commands::networks::{RATES_LIMIT, design, on_network, on_run};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::input;
+use crate::input::networks::{RATES_LIMIT, design, on_network, on_run};
 use crate::printer::Printer;
+use railwright_answers::placed_in_flags;
 use railwright_network::failures::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation};
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, sample_watched};
@@ -14,7 +15,6 @@ use railwright_network::failures::state::{Part, States};
 use railwright_network::failures::{classes, parts, slowdown};
 use railwright_network::topology::Design;
 use railwright_reports::network::failures::{Answered, Failing};
-use railwright_reports::network::placed;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use std::cell::RefCell;
@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         let message = format!("expected 1 to {} states, found {n}", human::whole(MOST_SAMPLES));
         return Err(Problem::new(message).in_file("--samples").into());
     }
-    let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let read = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let run = read.map(|(run, _)| run);
     run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
     let named = arguments.designs.iter().chain(&arguments.listed).map(|word| word.trim());
     let mut words: Vec<Option<&str>> = named.map(Some).collect();
@@ -49,18 +50,18 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         if watching.is_stopped() && !list.is_empty() {
             break;
         }
-        let mut sheet = design(word, &arguments.flags)?;
+        let mut sheet = design(word, &arguments.flags.settings)?;
         if let Some(run) = &run {
             on_run::fill(&mut sheet, run);
         }
         let design = sheet.spec.resolve().and_then(|design| design.require_graph().map(|()| design));
-        let design = design.map_err(|problem| placed(&sheet, problem))?;
+        let design = design.map_err(|problem| placed_in_flags(&sheet, problem))?;
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
         }
         // Reason why a step could not be estimated, as opposed to a step that cannot finish.
         let broken = RefCell::new(None);
-        let refused = || broken.take().map_or(Ok(()), |problem| Err(placed(&sheet, problem)));
+        let refused = || broken.take().map_or(Ok(()), |problem| Err(placed_in_flags(&sheet, problem)));
         let slower = |kept: f64| match &run {
             Some(run) => on_run::slower(&design, run, kept).unwrap_or_else(|problem| {
                 broken.borrow_mut().get_or_insert(problem);

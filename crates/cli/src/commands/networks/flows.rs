@@ -3,8 +3,8 @@
 //! Responsible for: reading the flows against the devices of the network. Does not simulate ([`railwright_network::flow::listed`]).
 
 use crate::args::flows::FlowsOn;
-use crate::commands::networks::{on_fabric, on_network};
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::{on_fabric, on_network};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::{Printer, Watching};
 use crate::run;
@@ -184,7 +184,7 @@ struct Wired {
 
 /// A design for the devices of a cluster, with its own latencies. Devices use at most the bandwidth of their own link.
 fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wired, Failure> {
-    let failed = on_network::failed(&arguments.failed)?;
+    let failed = on_network::failed(&arguments.failed.fail)?;
     let on = on_network::routed(&arguments.on, arguments.routing.as_deref());
     let cluster = run::cluster(word)?.resolve()?;
     if on.topology.is_none() {

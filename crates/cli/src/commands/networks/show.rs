@@ -1,24 +1,24 @@
 //! `network show`: one design in numbers, or as a diagram.
 
 use crate::args::network::Show;
-use crate::commands::networks::design;
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::design;
 use crate::printer::Printer;
-use railwright_answers::quoted;
+use railwright_answers::{design_in_flags, placed_in_flags, quoted};
 use railwright_network::bill::layer_name;
 use railwright_network::cabling::{self, Cable, Floor};
 use railwright_network::topology::{Design, svg};
 use railwright_report::words;
+use railwright_reports::network::gigabits;
 use railwright_reports::network::show::Shown;
-use railwright_reports::network::{gigabits, in_flags, placed};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use std::path::Path;
 
 /// Shows a design.
 pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failure> {
-    let sheet = design(arguments.design.as_deref(), &arguments.flags)?;
-    let summary = sheet.spec.summary().map_err(|problem| placed(&sheet, problem))?;
+    let sheet = design(arguments.design.as_deref(), &arguments.flags.settings)?;
+    let summary = sheet.spec.summary().map_err(|problem| placed_in_flags(&sheet, problem))?;
     write_cables(arguments, &summary.design, printer)?;
     let path = arguments.output.output.as_deref();
     let is_picture =
@@ -48,7 +48,7 @@ fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<
         let problem = Problem::new("a floor plan has no effect without a list of cables");
         return Err(problem.in_file("--floor").hint("add `--cables FILE`").into());
     }
-    let list = cabling::cables(design, &floor).map_err(in_flags)?;
+    let list = cabling::cables(design, &floor).map_err(design_in_flags)?;
     let texts: [fn(&[Cable]) -> String; 2] = [cabling::csv, cabling::netbox];
     for (path, text) in [&arguments.cables, &arguments.netbox].into_iter().zip(texts) {
         if let Some(path) = path {

@@ -1,12 +1,11 @@
 //! `network simulate`: a step of a run with its exchanges as flows on a topology.
 
-use crate::args::placement::OnHosts;
 use crate::args::simulate::{Pricing, Simulate};
-use crate::args::traffic::OnNetwork;
-use crate::commands::networks::on_hosts::{self, Hosts};
-use crate::commands::networks::{on_fabric, on_network, on_run};
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::on_hosts::{self, Hosts, OnHosts};
+use crate::input::networks::on_network::{self, OnNetwork};
+use crate::input::networks::{on_fabric, on_run};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_answers::Machines;
@@ -34,7 +33,7 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Simulates a step.
 pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Failure> {
-    let failed = on_network::failed(&arguments.broken.failed)?;
+    let failed = on_network::failed(&arguments.broken.failed.fail)?;
     let background = arguments
         .background
         .as_deref()
@@ -42,7 +41,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         .transpose()?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
-    let run = on_hosts::laid(run, &arguments.hosts, &mut chosen);
+    let run = on_hosts::laid(run, arguments.hosts.are_named(), &mut chosen);
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
@@ -58,7 +57,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
             .hint("set the hosts with --nodelist, --hostfile or --fragments")
             .into());
     }
-    let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?;
+    let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?.map(|(run, _)| run);
     let specified = on_network::specified(&on)?.spec.devices;
     let job_hosts = job.as_ref().map(|job| hosts_of_job(arguments, job)).transpose()?.flatten();
     let other = job.as_ref().map(|job| (job.plan.world_size(), job_hosts.as_ref()));
@@ -184,7 +183,7 @@ fn hosts_of_job(arguments: &Simulate, job: &Run) -> Result<Option<Hosts>, Proble
     let nodelist = arguments.job_nodelist.clone();
     let first_node = if nodelist.is_some() { arguments.hosts.first_node } else { 0 };
     let on = OnHosts { nodelist, first_node, ..OnHosts::default() };
-    Hosts::read(&on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
+    Hosts::read(on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
 }
 
 /// Both runs are on one network, whose links are those of the first run's cluster. A second run of another cluster also uses their costs.

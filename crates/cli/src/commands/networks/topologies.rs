@@ -1,8 +1,8 @@
 //! `network topologies`: kinds, their keys, and published systems counted again.
 
 use crate::args::network::Topologies;
-use crate::commands::networks::kind;
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::kind;
 use crate::printer::Printer;
 use railwright_network::topology::published;
 use railwright_reports::network::topologies::{Kinds, OneKind, Published};

@@ -3,10 +3,10 @@
 pub(crate) mod files;
 
 use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
-use crate::commands::networks::on_hosts::{self, Hosts};
-use crate::commands::networks::on_network;
 use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
+use crate::input::networks::on_hosts::{self, Hosts};
+use crate::input::networks::on_network;
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_network::placement::{Allocation, ByLevel, Tree, survey};
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     files::check(arguments)?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
-    let run = on_hosts::laid(run, &arguments.hosts, &mut chosen);
+    let run = on_hosts::laid(run, arguments.hosts.are_named(), &mut chosen);
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }

@@ -3,10 +3,10 @@
 pub(crate) mod job;
 
 use crate::args::goodput::Goodput as Arguments;
-use crate::commands::networks::RATES_LIMIT;
 use crate::commands::planned::goodput::job::{Job, read, time};
 use crate::exit::{Failure, Outcome};
 use crate::input;
+use crate::input::networks::RATES_LIMIT;
 use crate::printer::Printer;
 use railwright_calculator::goodput::answer::{Question, goodput};
 use railwright_calculator::goodput::rates::{Component, Counts};

@@ -2,10 +2,10 @@
 
 use crate::args::{self, Goal};
 use crate::clock::Moment;
-use crate::commands::planned::open_run::{self, Freedom};
 use crate::commands::planned::tune::keys;
 use crate::exit::{Failure, Outcome};
 use crate::input;
+use crate::input::open_run::{self, Freedom};
 use crate::printer::{Printer, check_format};
 use railwright_answers::{MOST_SHOWN, Named, SearchOptions, search};
 use railwright_reports::search::Answered;

@@ -1,8 +1,8 @@
 //! `size`: cluster size for a deadline or a budget, and the marginal efficiency of more machines.
 
 use crate::args;
-use crate::commands::planned::open_run;
 use crate::exit::{Failure, Outcome};
+use crate::input::open_run;
 use crate::printer::{Printer, check_format};
 use railwright_answers::{SizeOptions, size};
 use railwright_reports::size::Answered;

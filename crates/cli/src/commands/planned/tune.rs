@@ -4,19 +4,17 @@
 //! the file. Rows are priced from the edited file as read back, never from a layout that the file cannot
 //! express. Executes nothing.
 
-pub(crate) mod measured;
-pub(crate) mod rewrite;
-
-use crate::args::{self, Output, RunArguments, RunFlags};
-use crate::commands::planned::tune::measured::Trial;
+use crate::args::{self, Output};
 use crate::exit::{Failure, Outcome};
-use crate::input::{self, LOG_LIMIT};
+use crate::input::open_run::apart;
+use crate::input::trials::{self, Trial};
+use crate::input::{self, rewrite};
 use crate::printer::Printer;
-use crate::run::{self, Resolved};
+use crate::run::{self, Resolved, Sources};
 use railwright_answers::{Freed, Searcher, Setting, plan_key};
 use railwright_calculator::estimate::EstimateOptions;
-use railwright_launch::{Edited, Refused, differences, settable, unified};
-use railwright_reports::tune::{MOST_SHOWN, Original, Row, Tuned};
+use railwright_launch::{Edited, Original, Refused, differences, settable, unified};
+use railwright_reports::tune::{MOST_SHOWN, Row, Tuned};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -68,7 +66,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
     let own_candidate = Candidate::of_plan(&search, own.plan.clone())?;
     let rows = rows(&search, &setting, &file, &own_arguments, &own_candidate, found, arguments.top)?;
     let own_row = row(&search, &setting, &own_candidate, &own_candidate, 0)?;
-    let trials = measured::read(&arguments.measured, &own_arguments, &own, &search, printer)?;
+    let trials = trials::read(&arguments.measured, &own_arguments, &own, &search, printer)?;
     let mut answer = Tuned {
         title: title(&own),
         file,
@@ -121,26 +119,11 @@ pub(crate) fn keys(words: &[String], flag: &str) -> Result<Vec<String>, Problem>
     words.iter().map(|word| plan_key(word).map_err(|problem| problem.in_file(flag))).collect()
 }
 
-/// The arguments that describe the user's run, and the settings on the command line that narrow the search instead.
-pub(crate) fn apart(
-    arguments: &RunArguments,
-    free: &[String],
-) -> (RunArguments, Vec<(String, String, String)>) {
-    // With `--free`, the value of a flag is the user's own and the search may change it.
-    let is_pinned = |path: &str| {
-        let name = path.strip_prefix("plan.");
-        name.is_some_and(|name| FREE.contains(&name) && !free.iter().any(|key| key == name))
-    };
-    let (pinned, own): (Vec<_>, Vec<_>) =
-        arguments.flags.settings.iter().cloned().partition(|(_, path, _)| is_pinned(path));
-    (RunArguments { flags: RunFlags { settings: own }, ..arguments.clone() }, pinned)
-}
-
 fn rows(
     search: &Search<'_>,
     setting: &Setting,
     file: &Original,
-    arguments: &RunArguments,
+    arguments: &Sources,
     own: &Candidate,
     found: Vec<Candidate>,
     wanted: usize,
@@ -427,9 +410,4 @@ fn variants(folder: &str, answer: &Tuned, printer: &Printer) -> Result<(), Failu
         written.join(", ")
     ));
     Ok(())
-}
-
-/// The text of a file, by its given name.
-fn text_of(path: &str) -> Result<String, Problem> {
-    input::read(path, LOG_LIMIT)
 }

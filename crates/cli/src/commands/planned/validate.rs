@@ -1,17 +1,17 @@
 //! `validate`: prediction of a table of measured runs, and its errors.
 
-pub(crate) mod network;
-pub(crate) mod regret;
-
-use crate::args;
+use crate::args::{self, NetworkModel, Output};
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT, TABLE_LIMIT};
 use crate::printer::Printer;
-use railwright_calculator::validation::validate_watched;
+use railwright_calculator::validation::{regret, validate_watched};
 use railwright_reports::validate::Validated;
+use railwright_reports::validate::network::Measured;
+use railwright_reports::validate::regret::Judged;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_tuner::collective::{Predictor, validate_network};
 use std::sync::Arc;
 
 /// Validates a table.
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     let text = input::read(path, TABLE_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };
     if let Some(model) = arguments.network {
-        return network::run((&text, label), model, printer, &arguments.output);
+        return collectives((&text, label), model, printer, &arguments.output);
     }
     let read = |path: &String| Calibration::parse(&input::read(path, CONFIG_LIMIT)?, path).map(Arc::new);
     let calibration = arguments.calibration.as_ref().map(read).transpose()?;
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
         ));
     }
     if arguments.regret {
-        regret::print(&validation, printer, &arguments.output)?;
+        printer.answer(&Judged(regret(&validation)), &arguments.output)?;
     } else {
         printer.answer(&Validated(validation), &arguments.output)?;
     }
@@ -54,3 +54,30 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
 }
 
 const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";
+
+/// Validates a table of collectives.
+fn collectives(
+    (text, label): (&str, &str),
+    model: NetworkModel,
+    printer: &Printer,
+    output: &Output,
+) -> Result<Outcome, Failure> {
+    let predictor = match model {
+        NetworkModel::Closed => Predictor::Closed,
+        NetworkModel::Flow => Predictor::Flow,
+    };
+    let watching = printer.watching(BAR, "predicting");
+    let validation = validate_network(text, label, predictor, &mut |done, all| watching.advance(done, all));
+    watching.finish();
+    match validation {
+        Ok(validation) if validation.rows.is_empty() => {
+            Err(Problem::new("the table has a header and no rows").in_file(label).into())
+        }
+        Ok(validation) => {
+            printer.answer(&Measured(validation), output)?;
+            Ok(Outcome::Yes)
+        }
+        Err(problem) if watching.is_stopped() => printer.stopped(problem),
+        Err(problem) => Err(problem.into()),
+    }
+}

@@ -1,12 +1,10 @@
 //! `calibrate`: measurements of the user's own machine to a file that the calculator prices with.
 
-pub(crate) mod measured;
 pub(crate) mod step_times;
 
 use crate::args;
-use crate::commands::calibrate::measured::Measured;
-use crate::commands::recorded::calibrate::measured::Where;
 use crate::exit::{Failure, Outcome};
+use crate::input::measured::{Measured, Where};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use railwright_calculator::calibration::{Case, Fitted, Timed, fit, judge, judge_steps, judge_timed};
@@ -26,8 +24,9 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
         printer.answer(&shown::Shown { calibration }, &arguments.output)?;
         return Ok(Outcome::Yes);
     }
-    let measured = Measured::read(arguments, printer)?;
-    let place = Where::of(arguments, &measured)?;
+    let measurements = arguments.into();
+    let measured = Measured::read(&measurements, printer)?;
+    let place = Where::of(&measurements, &measured)?;
     let runs = step_times::runs(arguments, &place)?;
     let timed: Vec<Timed<'_>> = runs.iter().map(step_times::Measured::timed).collect();
     let case = Case {

@@ -3,12 +3,12 @@
 pub(crate) mod logs;
 pub(crate) mod modelled;
 
-use crate::args;
 use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
 use crate::input::kind::{self, Kind};
 use crate::input::remote::without_query;
 use crate::printer::Printer;
+use crate::{args, input};
 use railwright_profiler::compare::{Condition, compare};
 use railwright_profiler::noise::{self, Shift};
 use railwright_profiler::profile::Report;
@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
         let problem = Problem::new("it applies to a prediction, but both sides are measured");
         return Err(problem.in_file("--calibration").hint(how).into());
     }
-    let tables = profiled::tables(&arguments.reading)?;
+    let tables =
+        input::opened::tables(arguments.reading.families.as_deref(), arguments.reading.kernels.as_deref())?;
     let mut reports = Vec::new();
     for path in sides {
         let mut options = profiled::options(tables.clone(), &args::Needed::default())?;

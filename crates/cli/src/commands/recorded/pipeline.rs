@@ -1,10 +1,9 @@
 //! `pipeline`: one view of all pipeline ranks, with the cause of every bubble and the cost of every stall.
 
-use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
 use crate::input::opened::AllCores;
-use crate::input::traces;
+use crate::input::{self, traces};
 use crate::printer::Printer;
 use crate::{args, run};
 use railwright_calculator::timeline::{Detail, timeline_with};
@@ -35,7 +34,12 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
         pipeline::page(predicted(file, &arguments.run_settings, printer)?, question)?
     } else {
         arguments.run_settings.without_run("pass the run with --predict")?;
-        recorded(&arguments.paths, profiled::stated_layout(arguments.layout.as_deref())?, question, printer)?
+        recorded(
+            &arguments.paths,
+            input::opened::stated_layout(arguments.layout.as_deref())?,
+            question,
+            printer,
+        )?
     };
     printer.warnings(&page.warnings);
     if let Some(file) = &arguments.svg {

@@ -4,7 +4,7 @@ pub(crate) mod range;
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use crate::commands::recorded::query;
-use crate::commands::recorded::{hang, log, monitored, pipeline, profiled};
+use crate::commands::recorded::{hang, joining, log, pipeline, profiled};
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
 use crate::input::opened::{Opened, Read, no_rank, open};
@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     if let Some(args::Compat::Hta) = arguments.compat {
         return crate::commands::recorded::profile_compat::run(arguments, printer);
     }
-    let tables = profiled::tables(&arguments.reading)?;
+    let tables =
+        input::opened::tables(arguments.reading.families.as_deref(), arguments.reading.kernels.as_deref())?;
     let mut options = profiled::options(tables, &arguments.needed)?;
     if arguments.columns {
         return columns(arguments, &options, printer);
@@ -163,7 +164,7 @@ fn handed_on(
     }
     if let Some(seen) = Monitored::of(&loaded.recordings) {
         note_other("records of monitors", "comm");
-        return Some(monitored::answer(seen, monitored::Question::Communication, &output, printer));
+        return Some(joining::answer(seen, joining::Question::Communication, &output, printer));
     }
     if let ([file], true) = (paths.as_slice(), any(|recording| matches!(recording, Recording::Log(_))))
         && (input::access::is_file(std::path::Path::new(file)) || input::remote::names_one(file))

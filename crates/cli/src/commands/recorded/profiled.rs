@@ -5,15 +5,11 @@
 
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
-use crate::input::opened::{How, Opened, Read, layout_of, no_rank, open, ranks};
-use crate::input::{self, TABLE_LIMIT};
+use crate::input::opened::{How, Opened, Read, layout_of, no_rank, open, ranks, stated_layout};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_calculator::model_flop::{Convention, of_plan};
 use railwright_profiler::clocks::ClockPolicy;
-use railwright_profiler::communication::NameTable;
-use railwright_profiler::groups::Layout;
-use railwright_profiler::kernels::KernelTable;
 use railwright_profiler::profile::Options;
 use railwright_profiler::readers::Keep;
 use railwright_profiler::view::Tables;
@@ -57,27 +53,6 @@ pub(crate) fn how(reading: &Reading, run: Option<&Run>, tables: &Tables) -> Resu
         of_run: run.and_then(layout_of),
         clocks: ClockPolicy::default(),
     })
-}
-
-/// Parallel sizes set by the user, from the text of the flag.
-pub(crate) fn stated_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
-    text.map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
-}
-
-/// The shipped tables with the user's before them.
-pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
-    let mut tables = Tables::shipped();
-    if let Some(path) = &reading.families {
-        let mine =
-            KernelTable::parse(&input::read(path, TABLE_LIMIT)?).map_err(|problem| problem.in_file(path))?;
-        tables.kernels = mine.before(&tables.kernels);
-    }
-    if let Some(path) = &reading.kernels {
-        let mine =
-            NameTable::read(&input::read(path, TABLE_LIMIT)?).map_err(|problem| problem.in_file(path))?;
-        tables.communication = mine.before(&tables.communication);
-    }
-    Ok(tables)
 }
 
 /// A run file, or a launch file or log of a framework, resolved as for an estimate. `cluster` is the default cluster; `run_arguments` are
@@ -136,18 +111,4 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
 pub(crate) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
     let arguments = needed.run_settings.run(path);
     Ok(resolved(path, needed.accelerator.as_deref(), arguments)?.run)
-}
-
-/// The accelerator that a driver's name means.
-pub(crate) fn accelerator_of(device: &str) -> Option<String> {
-    let plain = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let name = plain(device);
-    let by_pattern = railwright_spec::cluster::accelerators()
-        .into_iter()
-        .find(|a| a.device_name_patterns.iter().any(|pattern| plain(pattern) == name));
-    by_pattern
-        .map(|a| a.id)
-        .or_else(|| railwright_spec::cluster::accelerator_by_name(device).ok().map(|a| a.id))
 }

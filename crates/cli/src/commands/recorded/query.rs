@@ -1,7 +1,6 @@
 //! `query`: SQL over the columns of a profile.
 
 use crate::args;
-use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, profile};
 use crate::printer::Printer;
@@ -22,7 +21,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         printer.answer(&tables, &arguments.output)?;
         return Ok(Outcome::Yes);
     };
-    let layout = profiled::stated_layout(arguments.layout.as_deref())?;
+    let layout = input::opened::stated_layout(arguments.layout.as_deref())?;
     if !arguments.paths.is_empty() && input::is_file(sql) {
         let problem = Problem::new("the query is the first argument, but this is a file").in_file(sql);
         return Err(problem.hint("write `railwright query \"SELECT ...\" FILE`").into());
@@ -63,7 +62,7 @@ fn tables_of(
     arguments: &args::tables::Query,
     printer: &Printer,
 ) -> Result<Schema, Failure> {
-    let layout = profiled::stated_layout(arguments.layout.as_deref())?;
+    let layout = input::opened::stated_layout(arguments.layout.as_deref())?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(paths, "query", keep, printer)?;
     let joined =

@@ -5,10 +5,10 @@
 use super::catalogue::Caller;
 use super::kept::Kept;
 use super::line::{self, Line};
-use super::start::Given;
-use super::{openapi, output_format};
+use super::{openapi, output_format, start};
 use crate::args::Arguments;
 use crate::exit::Failure;
+use crate::input::given::Given;
 use crate::input::{access, jobs_found};
 use crate::printer::{Listener, Printer};
 use crate::{commands, limits};
@@ -96,7 +96,7 @@ impl Desk for Commands {
     }
 
     fn start(&self) -> Value {
-        self.given.json()
+        start::json(&self.given)
     }
 
     fn traces(&self) -> Value {

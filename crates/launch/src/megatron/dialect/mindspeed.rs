@@ -5,10 +5,17 @@
 use super::super::arguments::{Argument, Arguments};
 use super::super::pipeline::layout_of;
 use super::Stated;
-use crate::Draft;
+use crate::{Draft, RemarkKind};
 
 /// Translates the flags in every dialect: no other program has flags of these names.
 pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mut Draft) {
+    if let Some(stage) = arguments.word("stage").map(str::to_ascii_lowercase)
+        && !matches!(stage.as_str(), "sft" | "pt" | "pretrain" | "cpt")
+    {
+        let (source, line) = arguments.origin("stage");
+        let message = "reference models, pairs and generation are not modelled: estimated as plain training, a lower bound";
+        draft.remark(RemarkKind::NotModelled, &source, line, message);
+    }
     rename(arguments, "moe_intermediate_size", "moe_ffn_hidden_size", |word| Some(word.to_owned()));
     rename(arguments, "context_parallel_algo", "cp_comm_type", |word| match word {
         "ulysses_cp_algo" => Some("a2a".to_owned()),

@@ -47,7 +47,7 @@ pub(crate) fn table(stages: &[StageWaits]) -> Table {
         Column::numbers("waits").unit("s"),
     ];
     columns.extend(
-        used.iter().enumerate().map(|(n, name)| Column::numbers(*name).unit("s").expendable(2 + n as u8)),
+        used.iter().enumerate().map(|(n, name)| Column::numbers(name).unit("s").expendable(2 + n as u8)),
     );
     columns.push(Column::words("longest wait").expendable(1));
     Table { columns, rows: rows.collect() }
@@ -73,34 +73,21 @@ fn shown(stages: &[StageWaits]) -> Vec<&StageWaits> {
 mod tests {
     use super::*;
 
+    fn stage(stage: u32, waits: &[(&'static str, u32, f64)]) -> StageWaits {
+        let wait = |&(waits_for, of, time)| Wait { waits_for, of_stage: Some(of), time: Seconds::new(time) };
+        let waits: Vec<Wait> = waits.iter().map(wait).collect();
+        StageWaits { stage, compute: Seconds::ZERO, waiting: waits.iter().map(|one| one.time).sum(), waits }
+    }
+
     #[test]
-    fn columns_are_those_of_waits_and_add_up() {
-        let wait = |waits_for, of_stage, time| Wait { waits_for, of_stage, time: Seconds::new(time) };
-        let stage = |stage, waits: Vec<Wait>| StageWaits {
-            stage,
-            compute: Seconds::new(1.0),
-            waiting: waits.iter().map(|wait| wait.time).sum(),
-            waits,
-        };
-        let two = [
-            stage(
-                0,
-                vec![
-                    wait("compute", Some(1), 2.0),
-                    wait("tensor", Some(1), 1.0),
-                    wait("tensor", Some(0), 0.5),
-                ],
-            ),
-            stage(1, vec![wait("pipeline", Some(0), 0.25)]),
-        ];
-        let table = table(&two);
+    fn columns_are_those_of_waits_and_rows_the_ends_and_extremes() {
+        let first = [("compute", 1, 2.0), ("tensor", 1, 1.0), ("tensor", 0, 0.5)];
+        let table = table(&[stage(0, &first), stage(1, &[("pipeline", 0, 0.25)])]);
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["stage", "compute", "waits", "other stages", "pipeline", "tensor", "longest wait"]
-        );
+        assert_eq!(names[..3], ["stage", "compute", "waits"]);
+        assert_eq!(names[3..], ["other stages", "pipeline", "tensor", "longest wait"]);
         let many: Vec<StageWaits> =
-            (0..20).map(|n| stage(n, vec![wait("data", Some(n), f64::from((n + 3) % 20))])).collect();
+            (0..20).map(|n| stage(n, &[("data", n, f64::from((n + 3) % 20))])).collect();
         assert_eq!(shown(&many).iter().map(|one| one.stage).collect::<Vec<_>>(), [0, 16, 17, 19]);
     }
 }

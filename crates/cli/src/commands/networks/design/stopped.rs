@@ -1,10 +1,11 @@
 //! Results of a stopped search by class.
 
 use crate::args::design::Design;
-use crate::commands::networks::design::priced;
-use crate::commands::planned::open_run;
+use crate::commands::networks::design::axes_of;
+use crate::input::Disk;
+use crate::input::open_run;
 use clap::Parser;
-use railwright_answers::{Searcher, Watch};
+use railwright_answers::{Searcher, Watch, priced};
 use railwright_report::{Answer as _, Terminal};
 use railwright_reports::network::design::Answered;
 use railwright_tuner::codesign::Searched;
@@ -32,7 +33,8 @@ fn stopped_after(questions: usize) -> Answered {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let watch = StopsAfter(AtomicUsize::new(questions));
     let searcher = Searcher::new(line.design.effort.wanted(), &watch).expect("workers");
-    let priced = priced(&line.design, (&asked, &asked.settings[0]), None, (&searcher, &|_, _| ()));
+    let axes = axes_of(&line.design).expect("prices");
+    let priced = priced(&axes, (&asked, &asked.settings[0]), None, (&searcher, &|_, _| ()), &Disk);
     let priced = priced.map_err(|_| "networks").expect("networks");
     Answered {
         title: String::new(),

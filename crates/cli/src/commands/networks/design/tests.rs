@@ -8,7 +8,8 @@
 use super::*;
 use clap::Parser;
 use railwright_answers::Unwatched;
-use railwright_tuner::codesign::Row;
+use railwright_tuner::codesign::{Codesign, Row};
+use std::ops::ControlFlow;
 
 const TABLE: &str = include_str!("questions.csv");
 
@@ -30,7 +31,8 @@ fn answered(question: &str, arguments: &str, quick: &str) -> String {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
-    let priced = priced(&line.design, (&asked, setting), None, (&searcher, &|_, _| ()));
+    let axes = axes_of(&line.design).expect("prices");
+    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
     let mut priced = priced.map_err(|_| "networks").expect("networks");
     assert!(priced.is_complete);
     let unjudged = priced.codesign.clone();
@@ -91,16 +93,17 @@ fn a_stopped_design_recommends_nothing() {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
-    let priced = priced(&line.design, (&asked, setting), None, (&searcher, &|_, _| ()));
+    let axes = axes_of(&line.design).expect("prices");
+    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
     let mut priced = priced.map_err(|_| "networks").expect("networks");
     let judged = priced.judge(setting, false, &searcher, &|_, _| ControlFlow::Continue(()));
     assert!(judged.is_continue());
     priced.conclude();
     assert!(!priced.codesign.contenders.is_empty());
-    assert!(priced.next(&line.design, (&asked, setting)).is_some());
+    assert!(priced.next(&axes, (&asked, setting)).is_some());
     priced.is_complete = false;
     priced.conclude();
     assert!(priced.codesign.contenders.is_empty());
     assert!(priced.codesign.rows.iter().all(|row| !row.cheapest_token));
-    assert_eq!(priced.next(&line.design, (&asked, setting)), None);
+    assert_eq!(priced.next(&axes, (&asked, setting)), None);
 }

@@ -4,8 +4,7 @@
 //! draws the same results as with a server.
 
 use crate::args::{self, By, Output, RunArguments};
-use crate::commands::catalogues::explain;
-use crate::commands::models;
+use crate::commands::catalogues;
 use crate::commands::planned::estimate::compared::Second;
 use crate::commands::planned::memory;
 use crate::exit::{Failure, Outcome};
@@ -146,13 +145,13 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     }
     if let Some(name) = &run.model {
         let showing = args::Showing { name: name.clone(), output: json() };
-        if let Some((outcome, text)) = asked(|printer| models::show(&showing, printer)) {
+        if let Some((outcome, text)) = asked(|printer| catalogues::model(&showing, printer)) {
             add("models/show", Map::from_iter([("name".to_owned(), json!(name))]), outcome, &text);
         }
     }
     for warning in &estimated.estimate.warnings {
         let explain = args::Explain { id: Some(warning.id.clone()), output: json() };
-        if let Some((outcome, text)) = asked(|printer| explain::run(&explain, printer)) {
+        if let Some((outcome, text)) = asked(|printer| catalogues::explain(&explain, printer)) {
             add("explain", Map::from_iter([("id".to_owned(), json!(warning.id))]), outcome, &text);
         }
     }

@@ -3,8 +3,8 @@
 //! Responsible for: reading them, and applying each to the run of `--run`. Fits nothing.
 
 use crate::args::{self, RunFlags};
-use crate::commands::recorded::calibrate::measured::Where;
 use crate::exit::Failure;
+use crate::input::measured::Where;
 use crate::run;
 use clap::{Args as _, Command, FromArgMatches as _};
 use railwright_calculator::calibration::Timed;

@@ -1,11 +1,11 @@
 //! Comparison of a prediction with traces.
 
-use crate::args;
 use crate::commands::recorded::profiled;
 use crate::exit::{Failure, Outcome};
 use crate::input::remote::without_query;
 use crate::printer::Printer;
 use crate::run::Resolved;
+use crate::{args, input};
 use railwright_calculator::calibration::{Claim, differences};
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::compare::{Condition, steps};
@@ -25,7 +25,8 @@ pub(crate) fn run(
     let Resolved { run, warnings, .. } = profiled::resolved(run_file, None, run_arguments(arguments))?;
     printer.warnings(&warnings);
     let modelled = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Operators)?;
-    let tables = profiled::tables(&arguments.reading)?;
+    let tables =
+        input::opened::tables(arguments.reading.families.as_deref(), arguments.reading.kernels.as_deref())?;
     let mut options = profiled::options(tables, &args::Needed::default())?;
     options.step = arguments.step;
     let read = profiled::read_as(
@@ -77,7 +78,7 @@ fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Optio
         .map(|traced| Claim { key: "cluster.devices".to_owned(), value: f64::from(traced) });
     let mut differs = differences(ranks.as_slice(), &run.model, &run.plan);
     let own = &run.cluster.accelerator.id;
-    if let Some(device) = device.and_then(profiled::accelerator_of).filter(|device| device != own) {
+    if let Some(device) = device.and_then(input::measured::accelerator_of).filter(|device| device != own) {
         differs.push(format!("the traced device is a {device}, that of the run a {own}"));
     }
     (!differs.is_empty()).then(|| {

@@ -2,13 +2,11 @@
 //!
 //! Responsible for: reading them, and finding the cluster and the software generation. Fits nothing.
 
-use crate::commands::recorded::profiled;
-use crate::exit::Failure;
-use crate::input::jobs::Wanted;
-use crate::input::same_run::{self, Said};
-use crate::input::{self, LOG_LIMIT, TABLE_LIMIT, traces};
-use crate::printer::Printer;
-use crate::{args, run};
+use crate::jobs::Wanted;
+use crate::opened::{print_skipped, tables};
+use crate::run::{self, Sources};
+use crate::same_run::{self, Said};
+use crate::{Caller, LOG_LIMIT, Refused, TABLE_LIMIT, title, traces};
 use railwright_calculator::calibration::table;
 use railwright_calculator::software;
 use railwright_profiler::groups::Layout;
@@ -31,8 +29,37 @@ use railwright_spec::run::Run;
 const WANTED: Wanted =
     Wanted { command: "calibrate", kinds: &[&[Family::Ranks, Family::Log]], several: &[Family::Log] };
 
+/// Measurements and the run that they are from, as typed.
+#[derive(Clone, Debug, Default)]
+pub struct Measurements {
+    /// Traces and training logs.
+    pub paths: Vec<String>,
+    /// Logs of nccl-tests.
+    pub nccl_tests: Vec<String>,
+    /// Tables of micro-benchmarks.
+    pub operators: Vec<String>,
+    /// Step times with their layouts.
+    pub steps: Vec<String>,
+    /// Number format of GEMMs.
+    pub product_format: Option<String>,
+    /// Table of kernel families.
+    pub families: Option<String>,
+    /// Table of communication kernels.
+    pub kernels: Option<String>,
+    /// Parallel sizes of the traced job.
+    pub layout: Option<String>,
+    /// A run file or a launch file.
+    pub run: Option<String>,
+    /// A name of the catalogue or a file.
+    pub cluster: Option<String>,
+    /// Software generation.
+    pub software: Option<String>,
+    /// Settings as `key=value`.
+    pub set: Vec<String>,
+}
+
 /// All measurements read.
-pub(crate) struct Measured {
+pub struct Measured {
     job: Option<(Job, Joined)>,
     options: SampleOptions,
     /// Measurements without a trace.
@@ -43,7 +70,8 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    pub(crate) fn read(arguments: &args::calibrate::Calibrate, printer: &Printer) -> Result<Self, Failure> {
+    /// Reads measurements.
+    pub fn read(arguments: &Measurements, printer: &dyn Caller) -> Result<Self, Refused> {
         let named = [&arguments.paths, &arguments.nccl_tests, &arguments.operators, &arguments.steps];
         if named.iter().all(|list| list.is_empty()) {
             let problem = Problem::new("no measurements to calibrate with");
@@ -51,31 +79,31 @@ impl Measured {
                 .hint("pass traces, logs of nccl-tests (--nccl-tests), tables of micro-benchmarks (--operators) or step times (--step)")
                 .into());
         }
-        let tables = profiled::tables(&arguments.reading)?;
+        let tables = tables(arguments.families.as_deref(), arguments.kernels.as_deref())?;
         let format = arguments.product_format.as_deref().map(format).transpose()?;
         let options =
             SampleOptions { profile: Options { tables, ..Options::default() }, format, part: Part::All };
         let mut others = Vec::new();
         for path in &arguments.nccl_tests {
-            let text = input::read(path, LOG_LIMIT)?;
+            let text = crate::read(path, LOG_LIMIT)?;
             others.push(nccl_tests::read(&text, path).map_err(|problem| problem.in_file(path))?);
         }
         for path in &arguments.operators {
-            others.push(table::operators(&input::read(path, TABLE_LIMIT)?, path)?);
+            others.push(table::operators(&crate::read(path, TABLE_LIMIT)?, path)?);
         }
         let mut job = None;
         let mut logs = Vec::new();
         if !arguments.paths.is_empty() {
             let loaded =
                 traces::load(&arguments.paths, WANTED, Keep::default(), printer)?.without_digests()?;
-            input::opened::print_skipped(&loaded.problems, printer);
+            print_skipped(&loaded.problems, printer);
             let mut ranks = Vec::new();
             for recording in loaded.recordings {
                 match recording {
                     Recording::Rank(trace) => ranks.push(*trace),
                     Recording::Log(log) => {
                         if let Some(judged) = judge(&log, &Known::default()) {
-                            logs.push(Said::of(&log, &judged, &input::title(&arguments.paths)));
+                            logs.push(Said::of(&log, &judged, &title(&arguments.paths)));
                             others.push(of_log(&judged));
                         }
                     }
@@ -84,7 +112,7 @@ impl Measured {
             }
             if !ranks.is_empty() {
                 let mut all = Job::new(ranks);
-                let layout = arguments.reading.layout.as_deref().map(Layout::read).transpose();
+                let layout = arguments.layout.as_deref().map(Layout::read).transpose();
                 let layout = layout.map_err(|problem| problem.in_file("--layout"))?;
                 let names = Some(options.profile.tables.communication.clone());
                 let joined = join(&mut all, &JoinOptions { names, layout, ..JoinOptions::default() });
@@ -102,7 +130,7 @@ impl Measured {
     }
 
     /// Measurements of a part of the traces, and the others.
-    pub(crate) fn samples(&self, part: Part) -> Result<Vec<Samples>, Problem> {
+    pub fn samples(&self, part: Part) -> Result<Vec<Samples>, Problem> {
         let mut all = Vec::new();
         if let Some((job, joined)) = &self.job {
             all.push(samples(job, joined, &SampleOptions { part, ..self.options.clone() })?);
@@ -117,13 +145,14 @@ impl Measured {
     }
 
     /// Returns an error for logs of another run, or a warning about doubtful traces.
-    pub(crate) fn belong(&self, run: Option<&Run>) -> Result<Option<Warning>, Problem> {
+    pub fn belong(&self, run: Option<&Run>) -> Result<Option<Warning>, Problem> {
         same_run::check(&self.logs, run, self.traced())?;
         Ok(same_run::doubt(run, self.traced()))
     }
 
-    pub(crate) fn title(&self) -> String {
-        input::title(&self.names)
+    /// Title of the measurements.
+    pub fn title(&self) -> String {
+        title(&self.names)
     }
 
     /// The device that the measurements name, the traces' first.
@@ -147,7 +176,7 @@ impl Measured {
     fn of_one_accelerator(&self) -> Result<(), Problem> {
         let mut known: Vec<(String, &str)> = Vec::new();
         for name in self.devices() {
-            let Some(accelerator) = profiled::accelerator_of(name) else { continue };
+            let Some(accelerator) = accelerator_of(name) else { continue };
             if known.iter().all(|(id, _)| *id != accelerator) {
                 known.push((accelerator, name));
             }
@@ -158,6 +187,20 @@ impl Measured {
         ))
         .hint("calibrate each accelerator separately"))
     }
+}
+
+/// The accelerator that a driver's name means.
+pub fn accelerator_of(device: &str) -> Option<String> {
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let name = plain(device);
+    let by_pattern = railwright_spec::cluster::accelerators()
+        .into_iter()
+        .find(|a| a.device_name_patterns.iter().any(|pattern| plain(pattern) == name));
+    by_pattern
+        .map(|a| a.id)
+        .or_else(|| railwright_spec::cluster::accelerator_by_name(device).ok().map(|a| a.id))
 }
 
 /// The typical step of a training log.
@@ -182,28 +225,28 @@ fn format(name: &str) -> Result<DataType, Problem> {
 }
 
 /// Environment of the measurements: cluster, software and run.
-pub(crate) struct Where {
-    pub(crate) cluster: Cluster,
-    pub(crate) software: String,
-    pub(crate) run: Option<Run>,
-    pub(crate) remarks: Vec<String>,
+pub struct Where {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// Software generation.
+    pub software: String,
+    /// The measured run.
+    pub run: Option<Run>,
+    /// Choices that were not specified.
+    pub remarks: Vec<String>,
 }
 
 impl Where {
-    pub(crate) fn of(arguments: &args::calibrate::Calibrate, measured: &Measured) -> Result<Self, Failure> {
+    /// Finds cluster, software and run.
+    pub fn of(arguments: &Measurements, measured: &Measured) -> Result<Self, Refused> {
         let mut remarks = Vec::new();
         measured.of_one_accelerator()?;
-        let by_device = measured.device().and_then(profiled::accelerator_of);
+        let by_device = measured.device().and_then(accelerator_of);
         let named = arguments.cluster.clone();
         if let Some(path) = &arguments.run {
             let mut set = arguments.set.clone();
             set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));
-            let typed = args::RunArguments {
-                run: Some(path.clone()),
-                cluster: named,
-                set,
-                ..args::RunArguments::default()
-            };
+            let typed = Sources { run: Some(path.clone()), cluster: named, set, ..Sources::default() };
             let resolved = run::resolve(&typed)?;
             let cluster = Cluster { calibration: None, ..resolved.run.cluster.clone() };
             let software = resolved.run.plan.software.clone();

@@ -3,30 +3,28 @@
 //! Responsible for: reading the run, completing designs, and steps from the tuner. Does not search: the plan
 //! of the run is kept.
 
-use crate::args::RunArguments;
-use crate::exit::Failure;
-use crate::run;
-use railwright_answers::Refused;
+use crate::run::{self, Sources};
+use railwright_answers::{Refused, placed_in_flags};
 use railwright_network::bill::compare::OnRun;
-use railwright_network::bill::prices::Prices;
-use railwright_network::bill::share::Cluster as Site;
+use railwright_network::failures::Outages;
 use railwright_network::topology::{Design, DesignSpec, Kind};
-use railwright_reports::network::placed;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{Run, Sheet};
+use railwright_spec::run::{Run, RunSpec, Sheet};
 use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
 use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
 use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
 use std::ops::ControlFlow;
 
-/// Reads a run file with settings on top.
-pub(crate) fn read(path: &str, set: &[String]) -> Result<Run, Failure> {
-    let arguments = RunArguments { run: Some(path.to_owned()), set: set.to_vec(), ..RunArguments::default() };
+/// Reads a run file with settings on top, and its specification.
+pub fn read(path: &str, set: &[String]) -> Result<(Run, RunSpec), Refused> {
+    let arguments = Sources { run: Some(path.to_owned()), set: set.to_vec(), ..Sources::default() };
     // Here `--cluster` and `--gpus` would describe the network: the run is completed with settings.
-    let in_settings = |Refused(problems)| Failure::Input(problems.into_iter().map(in_settings).collect());
-    run::resolve_spread(&arguments).map(|resolved| resolved.run.as_used()).map_err(in_settings)
+    let in_settings = |Refused(problems)| Refused(problems.into_iter().map(in_settings).collect());
+    run::resolve_spread(&arguments)
+        .map(|resolved| (resolved.run.as_used(), resolved.spec))
+        .map_err(in_settings)
 }
 
 /// A problem with the options that these commands have.
@@ -45,7 +43,7 @@ fn in_settings(mut problem: Problem) -> Problem {
 }
 
 /// Devices, domains and speed default to those of the run's cluster.
-pub(crate) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
+pub fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
     let (spec, cluster) = (&mut sheet.spec, &run.cluster);
     spec.devices.get_or_insert(cluster.devices);
     if !matches!(spec.kind, Some(Kind::ScaleUp | Kind::Torus)) {
@@ -57,7 +55,7 @@ pub(crate) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
 }
 
 /// Checks that a design has exactly the devices that the run fills.
-pub(crate) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Result<(), Problem> {
+pub fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Result<(), Problem> {
     if design.devices == run.cluster.devices {
         return Ok(());
     }
@@ -66,16 +64,16 @@ pub(crate) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Re
         human::whole(design.devices),
         human::whole(run.cluster.devices)
     ));
-    Err(placed(
+    Err(placed_in_flags(
         sheet,
         problem.at_key("design.gpus").hint("omit design.gpus, or set cluster.devices of the run"),
     ))
 }
 
 /// The run's step on a design, or the reason why it is not comparable. It is simulated with the plan of the run, as `network design` does.
-pub(crate) fn step(
+pub fn step(
     design: &Design,
-    run: &Run,
+    (run, outages): (&Run, &Outages),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<OnRun, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
@@ -93,6 +91,7 @@ pub(crate) fn step(
         step_time,
         closed_form,
         unsimulated,
+        kept: outages.kept(design, share)?,
         network_share: (1.0 - rest / step_time).clamp(0.0, 1.0),
         tokens_per_second: run.plan.tokens_per_step() as f64 / step_time.get(),
     })
@@ -100,28 +99,7 @@ pub(crate) fn step(
 
 /// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An error if the design has no step
 /// of this run.
-pub(crate) fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
+pub fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     slowdown(&run.model, &cluster, &run.plan, kept)
-}
-
-/// Cost and power of the rest of the cluster of a run.
-pub(crate) fn site(run: &Run, prices: &Prices, years: f64) -> Result<Site, Problem> {
-    let cluster = &run.cluster;
-    let price = prices.device(&cluster.accelerator.id);
-    let electricity = run.cost.electricity_price;
-    Ok(Site {
-        accelerator: cluster.accelerator.id.clone(),
-        device_price: price.map(|price| price.dollars),
-        device_price_source: price.map(|p| format!("{}: {}", p.date, p.dollars_source)).unwrap_or_default(),
-        device_power: cluster.accelerator.power.map(|power| power * run.cost.power_share),
-        host_power: cluster.host.power_per_device,
-        years,
-        electricity_price: electricity
-            .unwrap_or_else(|| railwright_calculator::money::electricity_price().amount),
-        power_usage_effectiveness: cluster.host.power_usage_effectiveness,
-        tokens_per_second: None,
-        tokens: run.training.tokens,
-        availability: railwright_calculator::goodput::run::availability(run)?.share,
-    })
 }

@@ -4,19 +4,18 @@
 //! another run than the intended one is rejected, except for settings that the framework cannot express. An edit that changes the inferred
 //! software generation gets a comment that keeps it.
 
-use crate::args::RunArguments;
-use crate::exit::Failure;
-use crate::input;
-use crate::run::{self, slots};
-use railwright_launch::{Edited, Format, Launch, Refused, differences, edit, writer_of};
-use railwright_reports::tune::Original;
+use crate::run::{self, Sources, slots};
+use crate::{LOG_LIMIT, Refused, instead, read};
+use railwright_launch::{
+    Edited, Format, Launch, Original, Refused as Unwritable, differences, edit, writer_of,
+};
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
 use railwright_spec::run::Run;
 use std::cell::RefCell;
 
 /// The file that a command line names.
-pub(crate) fn open(arguments: &RunArguments, launch: Option<&Launch>) -> Result<Original, Failure> {
+pub fn open(arguments: &Sources, launch: Option<&Launch>) -> Result<Original, Refused> {
     let sorted = slots::sorted(arguments)?;
     let named = match launch {
         Some(launch) => {
@@ -26,9 +25,7 @@ pub(crate) fn open(arguments: &RunArguments, launch: Option<&Launch>) -> Result<
         None => sorted.run.map(|path| (path, Format::RunFile)),
     };
     Ok(match named {
-        Some((path, format)) => {
-            Original { text: crate::commands::planned::tune::text_of(&path)?, path, format: Some(format) }
-        }
+        Some((path, format)) => Original { text: read(&path, LOG_LIMIT)?, path, format: Some(format) },
         None => {
             Original { path: arguments.model.clone().unwrap_or_default(), text: String::new(), format: None }
         }
@@ -36,12 +33,12 @@ pub(crate) fn open(arguments: &RunArguments, launch: Option<&Launch>) -> Result<
 }
 
 /// The file with a plan instead of the user's own, and the plan that it then has.
-pub(crate) fn with(
+pub fn with(
     original: &Original,
     own: &Run,
     plan: &Plan,
-    arguments: &RunArguments,
-) -> (Option<Result<Edited, Refused>>, Option<Plan>) {
+    arguments: &Sources,
+) -> (Option<Result<Edited, Unwritable>>, Option<Plan>) {
     let Some(format) = original.format else { return (None, None) };
     let to = Run { plan: plan.clone(), ..own.clone() };
     let writer = writer_of(format, &original.text);
@@ -59,8 +56,8 @@ pub(crate) fn with(
     let mut fixed = arguments.clone();
     fixed.set.push(format!("plan.software={own_software}"));
     let is_right = |text: &str| -> Result<(), String> {
-        let resolved = input::instead(&original.path, text, || run::resolve(&fixed));
-        let resolved = resolved.map_err(|railwright_answers::Refused(problems)| {
+        let resolved = instead(&original.path, text, || run::resolve(&fixed));
+        let resolved = resolved.map_err(|Refused(problems)| {
             problems.first().map_or_else(String::new, |problem| format!("the edited file: {problem}"))
         })?;
         if resolved.run.model.parameters().total != own.model.parameters().total
@@ -78,7 +75,7 @@ pub(crate) fn with(
     };
     let edited = edit(format, &original.text, own, &to, &is_right).map(|edited| {
         let software_of = |edited: &Edited| {
-            let resolved = input::instead(&original.path, &edited.text, || run::resolve(arguments));
+            let resolved = instead(&original.path, &edited.text, || run::resolve(arguments));
             resolved.ok().map(|resolved| resolved.run.plan.software)
         };
         let is_kept = |edited: &Edited| software_of(edited).as_deref() == Some(own_software);

@@ -2,10 +2,7 @@
 //!
 //! Responsible for: `--topology` and `--network KEY=VALUE`. Independent of the traffic on it.
 
-use crate::args::flows::FailedParts;
-use crate::args::network::DesignFlags;
-use crate::args::traffic::OnNetwork;
-use crate::commands::networks::{design, spelled_out};
+use crate::networks::{design, spelled_out};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::quoted;
 use railwright_network::failures::Recovery;
@@ -16,9 +13,24 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::{Field as _, Sheet, Value};
 use railwright_tuner::collective::Network;
 
+/// A network by its design and settings, as typed.
+#[derive(Clone, Debug, Default)]
+pub struct OnNetwork {
+    /// A topology or a design file.
+    pub topology: Option<String>,
+    /// Settings as `key=value`.
+    pub keys: Vec<String>,
+}
+
+impl From<&Self> for OnNetwork {
+    fn from(on: &Self) -> Self {
+        on.clone()
+    }
+}
+
 /// The design for a cluster; of the kind `usual` if none is specified.
-pub(crate) fn of(
-    on: &OnNetwork,
+pub fn of(
+    on: impl Into<OnNetwork>,
     usual: Kind,
     cluster: &Cluster,
 ) -> Result<(Sheet<DesignSpec>, Design), Problem> {
@@ -30,7 +42,7 @@ pub(crate) fn of(
 }
 
 /// A cluster's name, and the default chosen if none is given.
-pub(crate) fn cluster_or_usual<'a>(named: Option<&'a str>, chosen: &mut Vec<String>) -> &'a str {
+pub fn cluster_or_usual<'a>(named: Option<&'a str>, chosen: &mut Vec<String>) -> &'a str {
     named.unwrap_or_else(|| {
         chosen.push(format!("cluster {USUAL_CLUSTER}"));
         USUAL_CLUSTER
@@ -38,14 +50,15 @@ pub(crate) fn cluster_or_usual<'a>(named: Option<&'a str>, chosen: &mut Vec<Stri
 }
 
 /// A network with `--routing` as its setting.
-pub(crate) fn routed(on: &OnNetwork, routing: Option<&str>) -> OnNetwork {
-    let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
+pub fn routed(on: impl Into<OnNetwork>, routing: Option<&str>) -> OnNetwork {
+    let mut on = on.into();
     on.keys.extend(routing.map(|routing| format!("routing={routing}")));
     on
 }
 
 /// The network as flags, each after a blank.
-pub(crate) fn flags(cluster: Option<&str>, on: &OnNetwork, fabric: Option<&str>) -> String {
+pub fn flags(cluster: Option<&str>, on: impl Into<OnNetwork>, fabric: Option<&str>) -> String {
+    let on = on.into();
     let one = |flag: &str, value: &str| format!(" {flag} {}", quoted(value));
     let mut line = String::new();
     line.extend(cluster.map(|word| one("--cluster", word)));
@@ -56,7 +69,7 @@ pub(crate) fn flags(cluster: Option<&str>, on: &OnNetwork, fabric: Option<&str>)
 }
 
 /// A flag for the other routing, after a blank: hashed routes collide, sprayed ones do not. Empty without routes to choose.
-pub(crate) fn other_routing(network: Network<'_>, seeds: &str) -> String {
+pub fn other_routing(network: Network<'_>, seeds: &str) -> String {
     if let Network::Design(wiring) = network
         && wiring.topology.design.kind.routings().is_empty()
     {
@@ -70,25 +83,26 @@ pub(crate) fn other_routing(network: Network<'_>, seeds: &str) -> String {
 }
 
 /// The parts of `--fail`.
-pub(crate) fn failed(parts: &FailedParts) -> Result<Vec<Part>, Problem> {
-    parts.fail.iter().map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail"))).collect()
+pub fn failed(parts: &[String]) -> Result<Vec<Part>, Problem> {
+    parts.iter().map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail"))).collect()
 }
 
 /// The policy of `--recovery`.
-pub(crate) fn recovery(word: &str) -> Result<Recovery, Problem> {
+pub fn recovery(word: &str) -> Result<Recovery, Problem> {
     Recovery::read(&Value::Text(word.to_owned())).map_err(|problem| problem.in_file("--recovery"))
 }
 
 /// The routing of a kind of network if a design sets none, and the default chosen.
-pub(crate) fn usual_routing(kind: Kind, spec: &mut DesignSpec) -> Option<String> {
+pub fn usual_routing(kind: Kind, spec: &mut DesignSpec) -> Option<String> {
     let (None, Some(routing)) = (spec.routing, kind.usual_routing()) else { return None };
     spec.routing = Some(routing);
     Some(format!("routing {}", routing.name()))
 }
 
 /// Design settings, independent of the cluster.
-pub(crate) fn specified(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
-    let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
+pub fn specified(on: impl Into<OnNetwork>) -> Result<Sheet<DesignSpec>, Problem> {
+    let on = on.into();
+    let mut sheet = design(on.topology.as_deref(), &[])?;
     for setting in &on.keys {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(Problem::new(format!("`{setting}` has no `=`")).in_file("--network").hint(
@@ -102,7 +116,7 @@ pub(crate) fn specified(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
 }
 
 /// An error of the design with the place of the setting.
-pub(crate) fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
+pub fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
     in_settings(sheet.placed(problem))
 }
 

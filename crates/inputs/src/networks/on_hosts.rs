@@ -3,9 +3,8 @@
 //! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Independent of
 //! the run.
 
-use crate::args::placement::OnHosts;
-use crate::args::traffic::OnNetwork;
-use crate::input::{self, CONFIG_LIMIT};
+use crate::networks::on_network::OnNetwork;
+use crate::{CONFIG_LIMIT, read};
 use railwright_network::placement::{Allocation, Host, Inventory, Tree, host_names, number_of, read_hosts};
 use railwright_network::topology::{MOST_DEVICES, Topology};
 use railwright_spec::cluster::Cluster;
@@ -13,8 +12,21 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 
+/// Flags that name hosts.
+#[derive(Clone, Debug, Default)]
+pub struct OnHosts {
+    /// A Slurm node list.
+    pub nodelist: Option<String>,
+    /// A host file.
+    pub hostfile: Option<String>,
+    /// Numbers of hosts in each pod.
+    pub fragments: Option<String>,
+    /// Number in the name of the network's first node.
+    pub first_node: u32,
+}
+
 /// Hosts as specified, before the network is known.
-pub(crate) struct Hosts {
+pub struct Hosts {
     source: Source,
     first: u32,
     per_host: u32,
@@ -28,11 +40,12 @@ enum Source {
 
 impl Hosts {
     /// The hosts of flags; `None` without any.
-    pub(crate) fn read(on: &OnHosts, cluster: &Cluster) -> Result<Option<Self>, Problem> {
+    pub fn read(on: impl Into<OnHosts>, cluster: &Cluster) -> Result<Option<Self>, Problem> {
+        let on = on.into();
         let source = if let Some(list) = &on.nodelist {
             Source::Names(host_names(list).map_err(|problem| problem.in_file("--nodelist"))?)
         } else if let Some(file) = &on.hostfile {
-            Source::File { text: input::read(file, CONFIG_LIMIT)?, name: file.clone() }
+            Source::File { text: read(file, CONFIG_LIMIT)?, name: file.clone() }
         } else if let Some(counts) = &on.fragments {
             Source::Fragments(fragments(counts)?)
         } else if on.first_node > 0 {
@@ -66,7 +79,7 @@ impl Hosts {
     }
 
     /// The allocation on a network.
-    pub(crate) fn allocation(&self, topology: &Topology, ranks: u64) -> Result<Allocation, Problem> {
+    pub fn allocation(&self, topology: &Topology, ranks: u64) -> Result<Allocation, Problem> {
         let inventory =
             Inventory { first: self.first, per_host: self.per_host, devices: topology.graph.devices() };
         let (hosts, place): (Result<Vec<Host>, Problem>, &str) = match &self.source {
@@ -86,14 +99,14 @@ impl Hosts {
 }
 
 /// Devices of a host.
-pub(crate) fn per_host(cluster: &Cluster) -> u32 {
+pub fn per_host(cluster: &Cluster) -> u32 {
     u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX)
 }
 
 /// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains. They determine the used part of each, so a
 /// chosen segment is removed.
-pub(crate) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run {
-    if on.are_named() && run.plan.segment.take().is_some() {
+pub fn laid(mut run: Run, are_named: bool, chosen: &mut Vec<String>) -> Run {
+    if are_named && run.plan.segment.take().is_some() {
         chosen.push(format!(
             "whole domains of {}, because hosts are named",
             human::whole(run.cluster.scale_up.domain_size)
@@ -103,7 +116,7 @@ pub(crate) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run 
 }
 
 /// Named hosts of an allocation that its run does not use, in words.
-pub(crate) fn unused(allocation: &Allocation) -> Option<String> {
+pub fn unused(allocation: &Allocation) -> Option<String> {
     let ranks = || human::several(allocation.ranks(), "rank");
     (allocation.unused > 0)
         .then(|| format!("{} unused for {}", human::several(allocation.unused as u64, "host"), ranks()))
@@ -111,13 +124,13 @@ pub(crate) fn unused(allocation: &Allocation) -> Option<String> {
 
 /// A network with the devices of all requested hosts, if none are set, with the defaults chosen. `other` is a second run: its number of
 /// ranks, and its hosts if they are named. Without hosts it uses those that the first run leaves free.
-pub(crate) fn grown(
-    on: &OnNetwork,
+pub fn grown(
+    on: impl Into<OnNetwork>,
     specified: Option<u64>,
     cluster: &Cluster,
     (wanted, other): (Option<&Hosts>, Option<(u64, Option<&Hosts>)>),
 ) -> Result<(OnNetwork, Option<String>), Problem> {
-    let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
+    let mut on = on.into();
     let devices = |hosts: Option<&Hosts>, ranks: u64| {
         hosts.map(|hosts| hosts.devices(ranks)).transpose().map(|devices| devices.flatten().unwrap_or(0))
     };
@@ -138,7 +151,7 @@ pub(crate) fn grown(
 }
 
 /// The first hosts that another run leaves free, for a number of ranks.
-pub(crate) fn left_over(
+pub fn left_over(
     used: &dyn Fn(u32) -> bool,
     cluster: &Cluster,
     (devices, ranks): (u32, u64),

@@ -2,10 +2,7 @@
 //!
 //! Responsible for: detection of runs and traces by content. Reads only the header of a trace.
 
-use super::Given;
-use crate::exit::Failure;
-use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT, tabular};
-use crate::run;
+use crate::{CONFIG_LIMIT, LOG_LIMIT, Refused, cannot, read, run, tabular};
 use railwright_answers::spelled;
 use railwright_launch::{Format, detect};
 use railwright_profiler::readers;
@@ -13,13 +10,37 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::RunSpec;
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Paths passed at the start of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Readable paths.
+    pub roots: Vec<PathBuf>,
+    /// Arguments of `estimate` for the first run that was given.
+    pub run: Option<Map<String, Value>>,
+    /// Folders and files with traces or other records.
+    pub traces: Vec<String>,
+    /// The first folder with traces.
+    pub folder: Option<String>,
+}
+
+impl Given {
+    /// Initial state of the web UI, as the fragment of its address.
+    pub fn fragment(&self) -> &'static str {
+        match (&self.run, self.traces.is_empty()) {
+            (None, false) => "#/traces",
+            (Some(_), _) => "#/calculator",
+            (None, true) => "",
+        }
+    }
+}
 
 /// Reads the given paths.
-pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failure> {
+pub fn given(paths: &[String]) -> Result<Given, Refused> {
     let mut given = Given::default();
     for path in paths {
-        let real = Path::new(path).canonicalize().map_err(|error| input::cannot(&error, path))?;
+        let real = Path::new(path).canonicalize().map_err(|error| cannot(&error, path))?;
         let name = real.display().to_string();
         match kind(&real, &name)? {
             Kind::Run(flag) => {
@@ -58,12 +79,12 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
     }
     let mut head = Vec::new();
     let opened = std::fs::File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut head));
-    opened.map_err(|error| input::cannot(&error, name))?;
+    opened.map_err(|error| cannot(&error, name))?;
     let is_record = tabular::detect(&head).is_some() || readers::detect(&head).is_some();
     if is_record || std::str::from_utf8(&head).is_err_and(|error| error.error_len().is_some()) {
         return Ok(Kind::Records);
     }
-    let text = input::read(name, CONFIG_LIMIT)?;
+    let text = read(name, CONFIG_LIMIT)?;
     Ok(match detect(&text).first().map(|sighting| sighting.format) {
         Some(Format::RunFile) => Kind::Run("run"),
         Some(Format::HuggingFace) => Kind::Run("model"),
@@ -74,10 +95,10 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
 }
 
 /// The arguments of a run: as separate values, so that the web UI can change one of them, or the file.
-fn settings(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Failure> {
+fn settings(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Refused> {
     let spec = match spec {
         None if flag == "launch" => {
-            let text = input::read(name, LOG_LIMIT)?;
+            let text = read(name, LOG_LIMIT)?;
             let launch = railwright_launch::read(&text, name).transpose()?;
             launch.filter(|launch| launch.model_config.is_none()).map(|launch| launch.spec)
         }

@@ -3,11 +3,8 @@
 //! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and a plan back to its command
 //! line. Does not choose.
 
-use crate::args::{OpenRun, RunArguments, RunFlags, Sharding};
-use crate::commands::planned::tune::apart;
-use crate::exit::Failure;
-use crate::printer::Printer;
-use crate::{input, run};
+use crate::run::{self, Sources};
+use crate::{Caller, Disk};
 use railwright_answers::{
     Freed, Question, Refused, Setting, cluster_sizes, fitted_devices, plan_flags, quoted, resolve_but_plan,
 };
@@ -17,21 +14,40 @@ use railwright_spec::run::{Run, RunSpec, keys};
 use railwright_tuner::{tuning, written};
 use std::fmt::Write as _;
 
+/// Sources of a run with open settings, as typed.
+#[derive(Clone, Debug, Default)]
+pub struct OpenRun {
+    /// A name of the catalogue or a file.
+    pub model: Option<String>,
+    /// A run file.
+    pub run: Option<String>,
+    /// Names of the catalogue or files.
+    pub cluster: Vec<String>,
+    /// Settings as `key=value`.
+    pub set: Vec<String>,
+    /// Flag and value of a shorthand of the sharding.
+    pub sharding: Option<(&'static str, String)>,
+    /// Settings of flags: the flag, the key, the value.
+    pub settings: Vec<(String, String, String)>,
+}
+
 /// Kept and freed settings of a launch file, in addition to [`tuning::FREE`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Freedom {
-    pub(crate) keep: Vec<String>,
-    pub(crate) free: Vec<String>,
+pub struct Freedom {
+    /// Kept settings.
+    pub keep: Vec<String>,
+    /// Freed settings.
+    pub free: Vec<String>,
 }
 
 /// Search settings, and their command-line form.
-pub(crate) struct Asked<'a> {
-    arguments: &'a OpenRun,
+pub struct Asked {
+    arguments: OpenRun,
     freedom: Option<Freedom>,
     /// Settings by cluster in the given order, then by number of devices.
-    pub(crate) settings: Vec<Setting>,
+    pub settings: Vec<Setting>,
     /// True if cluster sizes are set on the command line.
-    pub(crate) has_devices: bool,
+    pub has_devices: bool,
     /// Settings of the run file, whichever slot it was named in, or of the one of the folder.
     file: Option<RunSpec>,
     /// The run file and the cluster that apply without being named. A printed command names them.
@@ -39,13 +55,14 @@ pub(crate) struct Asked<'a> {
 }
 
 /// The specified combinations; one for each cluster without cluster sizes.
-pub(crate) fn ask(arguments: &OpenRun) -> Result<Asked<'_>, Failure> {
-    ask_with(arguments, None)
+pub fn ask(arguments: impl Into<OpenRun>) -> Result<Asked, Refused> {
+    ask_with(arguments.into(), None)
 }
 
 /// The same with the performance settings of a launch file free, if one was named.
-pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'_>, Failure> {
-    let is_launch = run::launch::find(&named(arguments))?.is_some();
+pub fn ask_freed(arguments: impl Into<OpenRun>, freedom: Freedom) -> Result<Asked, Refused> {
+    let arguments = arguments.into();
+    let is_launch = run::launch::find(named(&arguments))?.is_some();
     for (flag, words) in [("--keep", &freedom.keep), ("--free", &freedom.free)] {
         if !is_launch && !words.is_empty() {
             let problem = Problem::new("no launch file is given, so no setting is fixed");
@@ -58,12 +75,12 @@ pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'
     ask_with(arguments, is_launch.then_some(freedom))
 }
 
-fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, Failure> {
+fn ask_with(arguments: OpenRun, freedom: Option<Freedom>) -> Result<Asked, Refused> {
     let settings =
-        settings(arguments, freedom.as_ref()).map_err(|failure| in_flags_of(arguments, failure))?;
-    let has_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
+        settings(&arguments, freedom.as_ref()).map_err(|refused| in_flags_of(&arguments, refused))?;
+    let has_devices = arguments.settings.iter().any(|(_, path, _)| path == DEVICES);
     let read = |path: &str| run::from_file(path);
-    let named = run::slots::sorted(&named(arguments))?.run.as_deref().map(read).transpose()?;
+    let named = run::slots::sorted(named(&arguments))?.run.as_deref().map(read).transpose()?;
     let has_cluster = !arguments.cluster.is_empty();
     let cluster = if has_cluster { None } else { run::conventional_cluster(named.as_ref()) };
     let folder = if named.is_none() { run::convention::run_file() } else { None };
@@ -75,19 +92,12 @@ fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, 
 }
 
 /// Problems in the words in which the run was typed.
-fn in_flags_of(arguments: &OpenRun, failure: Failure) -> Failure {
-    match failure {
-        Failure::Input(problems) => {
-            let has_file = arguments.run.is_some();
-            Failure::Input(
-                problems.into_iter().map(|problem| railwright_answers::in_flags(problem, has_file)).collect(),
-            )
-        }
-        other @ Failure::BrokenPipe => other,
-    }
+fn in_flags_of(arguments: &OpenRun, Refused(problems): Refused) -> Refused {
+    let has_file = arguments.run.is_some();
+    Refused(problems.into_iter().map(|problem| railwright_answers::in_flags(problem, has_file)).collect())
 }
 
-fn settings(arguments: &OpenRun, freedom: Option<&Freedom>) -> Result<Vec<Setting>, Failure> {
+fn settings(arguments: &OpenRun, freedom: Option<&Freedom>) -> Result<Vec<Setting>, Refused> {
     let words: Vec<Option<&str>> = if arguments.cluster.is_empty() {
         vec![None]
     } else {
@@ -115,17 +125,16 @@ fn of(
     freedom: Option<&Freedom>,
     word: Option<&str>,
     devices: Option<u64>,
-) -> Result<Setting, Failure> {
-    let settings = arguments.flags.settings.iter().filter(|(_, path, _)| path != DEVICES).cloned();
-    let closed = RunArguments {
+) -> Result<Setting, Refused> {
+    let settings = arguments.settings.iter().filter(|(_, path, _)| path != DEVICES).cloned();
+    let closed = Sources {
         model: arguments.model.clone(),
-        launch: None,
-        launch_args: None,
         run: arguments.run.clone(),
         cluster: word.map(str::to_owned),
         set: arguments.set.clone(),
         sharding: arguments.sharding.clone(),
-        flags: RunFlags { settings: settings.collect() },
+        settings: settings.collect(),
+        ..Sources::default()
     };
     let mut spec = run::layered(&closed)?;
     if let Some(devices) = devices {
@@ -134,7 +143,7 @@ fn of(
     // An opened launch file has the software that was inferred for it among its settings.
     let (software_origin, open_settings) = (spec.software_origin(), spec.plan.open_settings());
     let freed = freedom.map(|freedom| opened(&closed, devices, freedom, &mut spec)).transpose()?;
-    let run = resolve_but_plan(&spec, &input::Disk).map_err(|problem| spec.placed(problem))?;
+    let run = resolve_but_plan(&spec, &Disk).map_err(|problem| spec.placed(problem))?;
     let run = Run { software_origin, open_settings, ..run };
     let word = word.map_or_else(|| run.cluster.name.clone(), str::to_owned);
     Ok(Setting { word, spec, run, freed })
@@ -143,23 +152,23 @@ fn of(
 /// Opens the performance settings fixed by a launch file. Settings of the command line narrow the search, and the file's own layout is
 /// unchanged.
 fn opened(
-    closed: &RunArguments,
+    closed: &Sources,
     devices: Option<u64>,
     freedom: &Freedom,
     spec: &mut RunSpec,
-) -> Result<Freed, Failure> {
+) -> Result<Freed, Refused> {
     let Freedom { keep, free } = freedom;
     let (mut own, pinned) = apart(closed, free);
     let is_plan = |set: &&String| set.trim_start().starts_with("plan.");
     let sets: Vec<String> = own.set.iter().filter(is_plan).cloned().collect();
     own.set.retain(|set| !is_plan(&set));
-    own.sharding = Sharding::default();
+    own.sharding = None;
     let specified = run::layered(&own)?.plan;
     let mut bare = own.clone();
-    bare.flags.settings.retain(|(_, path, _)| !path.starts_with("plan."));
+    bare.settings.retain(|(_, path, _)| !path.starts_with("plan."));
     let file = run::layered(&bare)?.plan;
     let gpus = devices.map(|n| ("--gpus".to_owned(), DEVICES.to_owned(), n.to_string()));
-    own.flags.settings.extend(gpus);
+    own.settings.extend(gpus);
     // On another number of devices the file's own layout may not be possible.
     let plan = run::resolve(&own).ok().map(|resolved| resolved.run.plan);
     spec.plan = match &plan {
@@ -169,8 +178,8 @@ fn opened(
     for (flag, path, value) in &pinned {
         spec.set_flag(flag, path, value)?;
     }
-    if let Some((_, value)) = closed.sharding.setting() {
-        spec.set_flag("--sharding", "plan.sharding", &value)?;
+    if let Some((_, value)) = &closed.sharding {
+        spec.set_flag("--sharding", "plan.sharding", value)?;
     }
     for set in &sets {
         spec.set(set)?;
@@ -178,18 +187,31 @@ fn opened(
     Ok(Freed { own: plan, specified, file })
 }
 
+/// The arguments that describe the user's run, and the settings on the command line that narrow the search instead.
+pub fn apart(arguments: impl Into<Sources>, free: &[String]) -> (Sources, Vec<(String, String, String)>) {
+    let arguments = arguments.into();
+    // With `--free`, the value of a flag is the user's own and the search may change it.
+    let is_pinned = |path: &str| {
+        let name = path.strip_prefix("plan.");
+        name.is_some_and(|name| tuning::FREE.contains(&name) && !free.iter().any(|key| key == name))
+    };
+    let (pinned, own): (Vec<_>, Vec<_>) =
+        arguments.settings.iter().cloned().partition(|(_, path, _)| is_pinned(path));
+    (Sources { settings: own, ..arguments }, pinned)
+}
+
 const DEVICES: &str = "cluster.devices";
 
 /// The cluster sizes that were typed.
 fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
-    let typed = arguments.flags.settings.iter().find(|(_, path, _)| path == DEVICES);
+    let typed = arguments.settings.iter().find(|(_, path, _)| path == DEVICES);
     typed.map_or_else(|| Ok(Vec::new()), |(_, _, text)| cluster_sizes(text, per_node))
 }
 
-impl Asked<'_> {
+impl Asked {
     /// Settings without a number of devices get the one that every other command takes. Returns these numbers in words.
-    pub(crate) fn fit_devices(&mut self) -> Vec<String> {
-        let fitted = fitted_devices(self, &input::Disk);
+    pub fn fit_devices(&mut self) -> Vec<String> {
+        let fitted = fitted_devices(self, &Disk);
         let words = fitted.into_iter().map(|(at, setting, words)| {
             self.settings[at] = setting;
             words
@@ -198,7 +220,7 @@ impl Asked<'_> {
     }
 }
 
-impl Question for Asked<'_> {
+impl Question for Asked {
     fn settings(&self) -> &[Setting] {
         &self.settings
     }
@@ -210,8 +232,8 @@ impl Question for Asked<'_> {
     /// The same cluster with another number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
         let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
-        of(self.arguments, self.freedom.as_ref(), word, Some(devices))
-            .map_err(|failure| in_flags_of(self.arguments, failure).into())
+        of(&self.arguments, self.freedom.as_ref(), word, Some(devices))
+            .map_err(|refused| in_flags_of(&self.arguments, refused))
     }
 
     /// A problem in the words in which the run was typed.
@@ -232,7 +254,7 @@ impl Question for Asked<'_> {
 
     /// The command line that estimates the plan.
     fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem> {
-        let arguments = self.arguments;
+        let arguments = &self.arguments;
         let mut line = "railwright estimate".to_owned();
         let mut word = |text: &str| {
             // Writing to a String cannot fail.
@@ -253,7 +275,7 @@ impl Question for Asked<'_> {
         }
         word("--gpus");
         word(&setting.run.cluster.devices.to_string());
-        for (flag, path, value) in &arguments.flags.settings {
+        for (flag, path, value) in &arguments.settings {
             if path != DEVICES && !path.starts_with("plan.") {
                 word(&format!("{flag}={value}"));
             }
@@ -281,14 +303,14 @@ impl Question for Asked<'_> {
 }
 
 /// Reports settings and open settings of a launch file passed as the model, as `estimate` does.
-pub(crate) fn report_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), Failure> {
-    if let Some(launch) = run::launch::find(&named(arguments))? {
+pub fn report_launch(arguments: impl Into<OpenRun>, printer: &dyn Caller) -> Result<(), Refused> {
+    if let Some(launch) = run::launch::find(named(&arguments.into()))? {
         run::launch::print_remarks(&launch, printer);
     }
     Ok(())
 }
 
 /// The files and names that were typed, without the settings.
-fn named(arguments: &OpenRun) -> RunArguments {
-    RunArguments { model: arguments.model.clone(), run: arguments.run.clone(), ..RunArguments::default() }
+fn named(arguments: &OpenRun) -> Sources {
+    Sources { model: arguments.model.clone(), run: arguments.run.clone(), ..Sources::default() }
 }

@@ -3,12 +3,8 @@
 //! Responsible for: the layout of a log, from its arguments or from its given variant, and its measured step.
 //! Rejects logs of other jobs, because their level does not apply.
 
-use crate::args::RunArguments;
-use crate::exit::Failure;
-use crate::input::{claims, steps};
-use crate::printer::Printer;
-use crate::{input, run};
-use railwright_answers::Refused;
+use crate::run::{self, Sources};
+use crate::{Caller, Refused, claims, is_file, steps};
 use railwright_profiler::noise::median;
 use railwright_spec::human;
 use railwright_spec::plan::Plan;
@@ -18,23 +14,25 @@ use railwright_tuner::search::{Candidate, Search};
 use std::path::Path;
 
 /// One run.
-pub(crate) struct Trial {
-    pub(crate) log: String,
-    pub(crate) plan: Plan,
+pub struct Trial {
+    /// The log.
+    pub log: String,
+    /// The plan.
+    pub plan: Plan,
     /// Seconds of the median step.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
     /// Seconds that the calculator predicts of it.
-    pub(crate) predicted: f64,
+    pub predicted: f64,
 }
 
 /// The runs of the logs.
-pub(crate) fn read(
+pub fn read(
     words: &[String],
-    arguments: &RunArguments,
+    arguments: &Sources,
     own: &Run,
     search: &Search<'_>,
-    printer: &Printer,
-) -> Result<Vec<Trial>, Failure> {
+    printer: &dyn Caller,
+) -> Result<Vec<Trial>, Refused> {
     let mut trials = Vec::new();
     for word in words {
         let (file, log) = match word.split_once('=') {
@@ -65,8 +63,8 @@ pub(crate) fn read(
 }
 
 /// The run of a file, on the cluster of the one that is tuned.
-fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
-    let typed = RunArguments {
+fn of(file: &str, log: &str, arguments: &Sources) -> Result<Run, Refused> {
+    let typed = Sources {
         launch: Some(file.to_owned()),
         run: None,
         // A model passed with the tuned file is also that of the variant.
@@ -75,10 +73,10 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
     };
     run::resolve(&typed).map(|resolved| resolved.run).map_err(|Refused(problems)| {
         let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
-        let is_log = file == log && ending && input::is_file(file);
+        let is_log = file == log && ending && is_file(file);
         let hint = "pass its variant, as in `--measured train-1.sh=train-1.log`";
         let messages = problems.into_iter().map(|problem| if is_log { problem.hint(hint) } else { problem });
-        Failure::Input(messages.collect())
+        Refused(messages.collect())
     })
 }
 

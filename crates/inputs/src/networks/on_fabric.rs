@@ -2,16 +2,16 @@
 //!
 //! Responsible for: reading the file. Independent of the traffic on it.
 
-use crate::input::{self, CONFIG_LIMIT};
+use crate::{CONFIG_LIMIT, read as read_text};
 use railwright_network::imported::{Imported, on_cluster};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 
 /// A fabric with the domains of a cluster, and the settings that were chosen.
-pub(crate) fn read(
+pub fn read(
     file: &str,
     cluster: &Cluster,
     routing: Option<&str>,
 ) -> Result<(Imported, Vec<String>), Problem> {
-    on_cluster(&input::read(file, CONFIG_LIMIT)?, file, cluster, routing)
+    on_cluster(&read_text(file, CONFIG_LIMIT)?, file, cluster, routing)
 }
