@@ -12,7 +12,7 @@ const UNREAD =
 const NAMES =
   /^(ask|askText|askOnce|useFollow|useAnswer|useColumns|startJob|fetchApi|own|go|querySelector|querySelectorAll|closest|matches|getElementById|matchMedia|includes|startsWith|endsWith|indexOf|split|replace|replaceAll|setAttribute|getContext|join|has|get|Worker|RegExp|import)$/
 const WORDS = /\p{L}[\p{L}’'`.,:;)]*\s+["“(‘`]?\p{L}|\p{L}{3,}[,:;.]?\s$|^\s\p{L}{2,}/u
-const CODE = /<\w|var\(--|calc\(|linear-gradient|[{};]|^[.#[]|^SELECT\b|^\s*--|^M\d|sans-serif|translate\(/
+const CODE = /<\w|var\(--|calc\(|linear-gradient|[{}]|;$|^[\w-]+:|^[.#[]|^SELECT\b|^\s*--|^M\d|sans-serif|translate\(/
 
 /** Pieces of prose with their place: `{start, end, kind, value, node}`; kind is text, literal or template. */
 export function proseOf(source) {

@@ -60,6 +60,26 @@ describe('a question', () => {
     expect(asked[0]).toContain('r3')
   })
 
+  it('for details waits for key figures on their way', async () => {
+    const open: (() => void)[] = []
+    const asked: string[] = []
+    vi.stubGlobal('fetch', (url: string) => {
+      asked.push(url)
+      return new Promise((resolve) => open.push(() => resolve(json(200, { asked: 1 }))))
+    })
+    const figures = new Follower<{ asked: number }>()
+    const details = new Follower<{ asked: number }>(10, false)
+    figures.put('live-figures', { model: 'f1' })
+    details.put('live-details', { model: 'f1' })
+    await new Promise((resolve) => setTimeout(resolve, 40))
+    expect(asked.length).toBe(1)
+    open[0]!()
+    await until(() => asked.length === 2)
+    expect(asked[1]).toContain('live-details')
+    open[1]!()
+    await until(() => details.state.value.answer !== null)
+  })
+
   it('for details waits for the one that runs, and for no longer than a slow one may delay it', async () => {
     const open: (() => void)[] = []
     const asked: string[] = []

@@ -4,7 +4,7 @@ import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@pr
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
 import { askPatiently } from './jobs'
-import { endTurn, mustWait, takeTurn } from './turns'
+import { arrive, endTurn, goAhead, mustWait, takeTurn } from './turns'
 import { unuse, use, usedOnce } from './used'
 
 export interface Live<T> {
@@ -151,6 +151,7 @@ export class Follower<T> {
     const flight = { sequence, since: performance.now(), abort }
     this.flying.push(flight)
     if (this.pause > 0) takeTurn(flight)
+    else goAhead(flight)
     const key = identity(command, values)
     askPatiently<T>(command, values, abort.signal)
       .then(
@@ -176,6 +177,7 @@ export class Follower<T> {
       .finally(() => {
         this.flying = this.flying.filter((other) => other !== flight)
         endTurn(flight)
+        arrive(flight)
         this.launch()
       })
   }
@@ -226,6 +228,9 @@ export function useDrawn<T, L extends Live<T> | null>(live: L): L {
 /** Milliseconds without changes before a question for the details of a run is sent. A slider moves every 100 ms or so: their answers would
  * take the program's and the browser's time between its moves and the key figures. */
 export const REST = 250
+
+/** The same for what is expensive to answer and not watched while a slider moves. */
+export const SETTLED = 700
 
 /** Answer to a question; with a pause, the first question waits too. */
 export function useAnswer<T>(command: string, values: Arguments | null, pause = 0): Live<T> {

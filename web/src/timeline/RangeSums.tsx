@@ -171,9 +171,8 @@ function Names({ controller, answer }: { controller: Controller; answer: Profile
       <p class="muted">
         {answer.count.toLocaleString('en')} {answer.count === 1 ? texts.spanOn : texts.spansOn} {answer.rows.toLocaleString('en')}{' '}
         {answer.rows === 1 ? 'row' : 'rows'} {texts.ofText} {answer.ranks.toLocaleString('en')} {answer.ranks === 1 ? 'rank' : 'ranks'}
-        {answer.more_names > 0 && `; ${answer.more_names.toLocaleString('en')} more names are not listed`}
-        {answer.covered > 0 &&
-          `; ${answer.covered.toLocaleString('en')} spans of the step nest deeper than rows are drawn and are not counted`}
+        {answer.more_names > 0 && texts.moreNamesAreNotListed(answer.more_names.toLocaleString('en'))}
+        {answer.covered > 0 && texts.spansNestDeeperThanThe(answer.covered.toLocaleString('en'))}
         {texts.aRowFindsItsSpans}{' '}
         <button type="button" class="button quiet" onClick={save}>
           {texts.saveAsCsv}

@@ -22,11 +22,11 @@ import * as texts from '../words/timeline'
 /** Only for the list of keys; the timeline handles them itself, because keys are held. */
 const KEYS = (
   [
-    ['w', 'Zoom in (hold; Shift is faster)'],
+    ['w', texts.zoomInHold],
     ['s', texts.zoomOut],
     ['a', texts.panLeft],
     ['d', texts.panRight],
-    ['ArrowRight', 'Next span; arrows go along and between tracks'],
+    ['ArrowRight', texts.nextSpanArrows],
     ['f', texts.focusOnWhatIsSelected],
     ['m', texts.markARangeTheSelected],
     ['b', texts.highlightTheMicroBatchOf],

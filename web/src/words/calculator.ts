@@ -333,3 +333,5 @@ export const virtualStages2 = 'virtual stages'
 export const expertParallel2 = 'expert parallel'
 export const expertTensorParallel2 = 'expert tensor parallel'
 export const dataParallel2 = 'data parallel'
+export const intervalOf = (percent: Part, source: Part) => `${percent}% interval; ${source}`
+export const chanceOfFitting = (chance: Part) => `; fit probability ${chance}`

@@ -90,3 +90,5 @@ export const numbersOfMachines = 'Cluster sizes'
 export const allNumbers = 'All sizes'
 export const clickOrEnterLoadsA = 'click or Enter loads a layout into the calculator'
 export const numbersOfMachinesInFigures = 'Cluster sizes: table'
+export const nearestOf = (size: Part, time: Part, rent: Part, misses: Part) => `; nearest: ${size}, ${time} for ${rent}, ${misses}`
+export const aGpuAndHour = (price: Part, source: Part) => `; ${price} per GPU-hour (${source})`

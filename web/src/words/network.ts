@@ -35,9 +35,11 @@ export const loadItsStrategy = 'Load its strategy'
 export const equalCheapest = 'tied for cheapest'
 export const unknown = 'unknown'
 export const topologiesOfEqualFigures = 'Topologies with equal results'
-export const dollarsForAMillionTokens = 'Dollars per million tokens for network and devices; simulated for networks that may be the cheapest'
+export const dollarsForAMillionTokens =
+  'Dollars per million tokens for network and devices; simulated for networks that may be the cheapest'
 export const networksOffTheFronts = 'Networks off the Pareto fronts'
-export const otherNetworks = (rows: Part, lines: Part) => `${rows} dominated networks in ${lines} rows: for each, another network is as fast and as cheap or better`
+export const otherNetworks = (rows: Part, lines: Part) =>
+  `${rows} dominated networks in ${lines} rows: for each, another network is as fast and as cheap or better`
 export const domainsOf3 = 'domains of'
 export const domainsOfSize = (size: Part) => `domains of ${size}`
 export const costPerDevice = 'extra price per device, $'
@@ -325,7 +327,8 @@ export const closedForm = 'Closed form'
 export const alone = 'Alone'
 export const inTheStep = 'In the step'
 export const slower = 'Slowdown'
-export const shareOfTheStepsTime = 'share of the step in which traffic of this run occupies the links, at attained rates (below the capacity)'
+export const shareOfTheStepsTime =
+  'share of the step in which traffic of this run occupies the links, at attained rates (below the capacity)'
 export const linksByLayerTable = 'Links by layer: table'
 export const linksByLayer = 'Links by layer'
 export const layer = 'Layer'
@@ -431,3 +434,5 @@ export const domainsOf2 = (ceil: Part, domain: Part) => `${ceil} domains of ${do
 export const silentPairs = 'Pairs without traffic'
 export const exchangeNoBytes = 'of all pairs'
 export const bytesByDimension = 'Bytes by dimension'
+export const portsAndTransceiversSavedAgainst = (other: Part) =>
+  `ports and transceivers, saved against ${other}; catalogue prices, ports scaled`

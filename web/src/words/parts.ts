@@ -12,6 +12,8 @@ export const meanOverStagesOfFill = 'mean over stages of (fill + steady + drain)
 export const allStagesHaveTheSame =
   'All stages have the same weight, and messages in transit do not count as bubble. The calculator’s share is that of the slowest stage in the whole step, so it is smaller.'
 export const idleMeanOverStages = 'idle, mean over stages'
+export const messagesInTransitAreIdle =
+  'All stages have the same weight, and messages in transit count as idle. The bubbles of the pipeline view do not contain them, so they are a little smaller.'
 export const meanOverStagesOfPipeline = 'mean over stages of (pipeline − busy) / pipeline'
 export const bubblesOfOneStage = 'bubbles of one stage'
 export const ofThePipelinesDuration = 'of the pipeline’s duration'

@@ -188,3 +188,5 @@ export const layoutsAreWithinTheModel =
   'layouts are within the model error of the fastest. They are ordered by simplicity, then time: measure the first few.'
 export const stoppedEarlyBestResultSo = 'Stopped early: best result so far.'
 export const defaults = 'Defaults:'
+export const pointsDiamonds = (count: Part) => `${count} points; diamonds are Pareto-optimal`
+export const lookingForTheRest = '; looking for the rest of the front'

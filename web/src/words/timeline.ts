@@ -143,3 +143,8 @@ export const markedRange3 = 'marked range'
 
 // renderer.ts
 export const rank = (rank: Part) => `rank ${rank}`
+export const moreNamesAreNotListed = (count: Part) => `; ${count} more names are not listed`
+export const spansNestDeeperThanThe = (count: Part) =>
+  `; ${count} spans of the step are nested deeper than the drawn rows and are not counted`
+export const zoomInHold = 'Zoom in (hold; Shift is faster)'
+export const nextSpanArrows = 'Next span; arrow keys move along and between tracks'

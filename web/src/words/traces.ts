@@ -348,3 +348,8 @@ export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 
 // types.ts
 export const unknown = 'unknown'
+export const notSpecified = (lacking: Part) =>
+  `not specified: without a run there is ${lacking}; without a layout, groups may have no names`
+export const annotationsStandForModules = '; annotations stand for modules, which were not recorded'
+export const rowsAre = (meaning: Part, rows: Part) => `${meaning}; rows are ${rows}`
+export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; ${share} of the time of arithmetic has shapes`

@@ -138,3 +138,4 @@ export const timeThen = (time: Part) => `${time}, then `
 export const hasTheEmbedding = ', includes the embedding'
 export const hasTheHead = ', includes the head'
 export const doesNotFit = 'does not fit'
+export const againstAStepOf = (time: Part) => `against a step of ${time}; Enter shows the parts`

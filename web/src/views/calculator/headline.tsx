@@ -38,7 +38,7 @@ const HEADLINES: readonly Headline[] = [
       text: format.seconds(step_time),
       value: step_time,
       note: interval && (
-        <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>
+        <span title={texts.intervalOf(Math.round(interval.coverage * 100), interval.source.replaceAll('`', ''))}>
           {format.seconds(interval.low)} {texts.to} {format.seconds(interval.high)}
           <br />
           {Math.round(interval.coverage * 100)}

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
-import { REST, useAnswer } from '../../api/live'
+import { SETTLED, useAnswer } from '../../api/live'
 import { report } from '../../api/report'
 import * as format from '../../charts/format'
 import { words } from '../../charts/colours'
@@ -41,7 +41,7 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
         {memory.margin >= 0
           ? texts.hasFreeOf(where, format.bytes(memory.margin), format.bytes(memory.device_memory))
           : texts.needsMoreThanTheOf(where, format.bytes(-memory.margin), format.bytes(memory.device_memory))}
-        {memory.fit !== 'fits' && `; fit probability ${format.chance(memory.probability_of_fitting)}`}
+        {memory.fit !== 'fits' && texts.chanceOfFitting(format.chance(memory.probability_of_fitting))}
         {memory.fit !== 'fits' && fills.length > 0 && (
           <span class="muted">
             {texts.largest} {fills.map((one) => `${words(one.kind)} ${format.bytes(one.bytes)}`).join(', ')}
@@ -58,10 +58,10 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
 function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid }) {
   const change = useMemo(() => candidates(props.estimate, props.valid), [props.estimate, props.valid])
   const question = Object.fromEntries(Object.entries(props.question).filter(([key]) => !NOT_TAKEN.includes(key)))
-  const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null, REST)
+  const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null, SETTLED)
   // The whole layout on auto, if a part of it is set.
   const laid = Object.keys(props.question).filter((key) => (LAYOUT as readonly string[]).includes(key))
-  const plan = useAnswer<Estimate>('estimate', laid.length > 0 ? withoutKeys(props.question, laid) : null, REST)
+  const plan = useAnswer<Estimate>('estimate', laid.length > 0 ? withoutKeys(props.question, laid) : null, SETTLED)
   if (!live.answer)
     return live.loading ? (
       <p class="muted small" role="status">
@@ -106,7 +106,7 @@ function MoreDevices({ estimate, question, laid }: { estimate: Estimate; questio
   // Another run starts again.
   const doublings = tried.run === run ? tried.doublings : 1
   const gpus = estimate.cluster.devices * 2 ** doublings
-  const live = useAnswer<Estimate>('estimate', doublings <= DOUBLINGS ? { ...base, gpus } : null, REST)
+  const live = useAnswer<Estimate>('estimate', doublings <= DOUBLINGS ? { ...base, gpus } : null, SETTLED)
   const isOfThis = live.answer?.cluster.devices === gpus && !live.stale
   const fits = isOfThis && live.answer?.memory.fit !== 'does_not_fit'
   const isRefused = !live.loading && live.problems.length > 0

@@ -59,7 +59,7 @@ export function damageText({ rank, entries, unreadable, cut_at }: Damaged): stri
     cut_at === null
       ? texts.isDamagedReadNot(read, unreadable)
       : texts.breaksOffAtByteAfter(cut_at, read, unreadable > 0 ? texts.andMoreCouldNotBe(unreadable) : '')
-  return `Rank ${rank}’s dump ${lost}; what else it entered is not known, and the verdict is a bound.`
+  return texts.dumpOfRank(rank, lost)
 }
 
 /** `rank 3`, `ranks 0–3, 7`. */
@@ -74,11 +74,7 @@ const CAUSES: Readonly<Record<Root['cause'], readonly [one: string, many: string
   no_dump: [texts.leftNoCompleteDump, texts.leftNoCompleteDump, texts.deadOrItsDumpIs],
   members_unknown: [texts.waitsForNothingAndMay, texts.waitForNothingAndOne, texts.theGroupDoesNotList],
   circle: [texts.waitsForItself, texts.waitForEachOtherIn, texts.collectivesOfSeveralGroupsAre],
-  transfer: [
-    texts.enteredButNothingCompletes,
-    texts.allEnteredButNothingCompletes,
-    'A link, a device or a kernel; or the dump was taken while all was well.',
-  ],
+  transfer: [texts.enteredButNothingCompletes, texts.allEnteredButNothingCompletes, texts.aLinkADeviceOr],
 }
 
 /** A cause of a newer program is shown by its name. */

@@ -96,7 +96,7 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
             </button>
           </>
         ) : (
-          'Drag over a chart to zoom all of them; a double click shows all iterations.'
+          texts.dragOverAChart
         )}
       </p>
       <OverIterations

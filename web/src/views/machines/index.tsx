@@ -211,7 +211,12 @@ function Verdict({
           <p class="large tone-bad">
             {texts.noNumberMeetsTheGoal}
             {nearest
-              ? `; nearest: ${texts.gpusOf(count(nearest.devices), nearest.accelerator)}, ${seconds(nearest.bill.calendar)} for ${dollars(nearest.bill.rent)}, ${misses}`
+              ? texts.nearestOf(
+                  texts.gpusOf(count(nearest.devices), nearest.accelerator),
+                  seconds(nearest.bill.calendar),
+                  dollars(nearest.bill.rent),
+                  misses,
+                )
               : ''}
           </p>
         )}
@@ -232,7 +237,7 @@ function Verdict({
           <li>
             {amount(answer.tokens)} {texts.tokens}
             {answer.growing_batch ? texts.theBatchGrowsWithThe : texts.sequencesAStepForEvery(count(answer.global_batch))}
-            {price ? `; ${dollars(price.amount)} a GPU and hour (${price.source.split(',')[0]})` : ''}
+            {price ? texts.aGpuAndHour(dollars(price.amount), price.source.split(',')[0]) : ''}
           </li>
           {!answer.complete && <li class="warn">{texts.stoppedEarlyResultsSoFar}</li>}
         </ul>

@@ -35,7 +35,7 @@ export function BreakEven({ answer }: { answer: CostAnswer }) {
   return (
     <ChartFrame
       title={texts.breakEven}
-      about={`ports and transceivers, saved against ${against}; catalogue prices, ports scaled`}
+      about={texts.portsAndTransceiversSavedAgainst(against)}
       name="network-break-even"
       rows={() => ({ columns: ['port_price_factor', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
     >

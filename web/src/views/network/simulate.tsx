@@ -79,6 +79,8 @@ function Simulate({ run }: { run: Arguments }) {
 
 function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string; stale: boolean }) {
   const worse = answer.step_time > answer.closed_form * 1.02
+  // Rounding of sums of times is no cost.
+  const isNothing = (cost: number) => Math.abs(cost) < 1e-9 * answer.step_time
   return (
     <div class={`columns ${stale ? 'stale' : ''}`}>
       <section class="panel" aria-label={texts.step}>
@@ -110,14 +112,14 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
               width={width}
               title={texts.timeLostToTheNetwork}
               axis={texts.secondsPerStep}
-              format={(value) => (Math.abs(value) < 1e-9 ? '0' : value.toPrecision(2))}
+              // Without any cost, the axis has only its middle.
+              format={(value) => (Math.abs(value) < 1e-12 ? '0' : Math.abs(value) < 1e-7 ? '' : value.toPrecision(2))}
               figureTitle="costs"
               rows={answer.changes.map((one) => ({
                 id: one.what,
                 label: one.what,
-                more: Math.abs(one.cost) < 1e-9 ? 0 : one.cost,
-                figure:
-                  Math.abs(one.cost) < 1e-9 * answer.step_time ? 'nothing' : `${one.cost > 0 ? '+' : '−'}${seconds(Math.abs(one.cost))}`,
+                more: isNothing(one.cost) ? 0 : one.cost,
+                figure: isNothing(one.cost) ? 'nothing' : `${one.cost > 0 ? '+' : '−'}${seconds(Math.abs(one.cost))}`,
                 colour: one.cost > 0 ? 'var(--class-data)' : 'var(--accent)',
                 tip: { title: one.what, lines: [{ name: texts.stepThen, value: seconds(one.step_time) }] },
               }))}

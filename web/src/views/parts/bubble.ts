@@ -21,7 +21,7 @@ export const BUBBLE_WORDS: readonly Why[] = [
     texts.idleMeanOverStages,
     texts.ofThePipelinesDuration,
     texts.meanOverStagesOfPipeline,
-    'All stages have the same weight; what is not a pass is idle, messages on their way too, so it lies a little above the bubbles of the pipeline view.',
+    texts.messagesInTransitAreIdle,
   ),
   word('bubble.stage', texts.bubblesOfOneStage, texts.ofThePipelinesDuration, texts.fillSteadyDrainPipelineOr, texts.fromTheFirstPassOf),
 ]

@@ -58,6 +58,13 @@ function microBatches({ tracks }: RawColumns, name?: string): number {
   return own.reduce((most, track) => (track.micro_batch ?? []).reduce((last, one) => Math.max(last, one + 1), most), 0)
 }
 
+/** Places of modelled bubbles within the row of their stage. */
+const PLACES: Readonly<Record<string, string>> = {
+  fill: texts.beforeItsFirstPass,
+  steady: texts.betweenItsPasses,
+  drain: texts.afterItsLastPass,
+}
+
 export function Bubbles({ columns }: { columns: RawColumns }) {
   const rows = columns.bubbles ?? []
   if (rows.length === 0) return null
@@ -86,6 +93,7 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
       (name): Column<BubbleRow> => ({
         key: name,
         title: name,
+        about: PLACES[name],
         value: (row) => part(row, name),
         cell: (row) => (part(row, name) > 0 ? span(part(row, name)) : '–'),
         align: 'right',

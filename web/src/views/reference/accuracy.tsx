@@ -34,7 +34,7 @@ export function Accuracy() {
           ['runs', all.runs.toLocaleString('en'), source ?? texts.publications(groups.length)],
           [texts.medianError2, percent(all.median), texts.ofTheStepTime],
           ['90% within', percent(all.ninth), texts.absoluteError],
-          ['bias', signed(all.bias), 'median; above zero: predicted time too long'],
+          ['bias', signed(all.bias), texts.medianAboveZero],
         ].map(([name, value, note]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -69,7 +69,7 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
   return (
     <ChartFrame
       title={texts.strategies2}
-      about={`${points.length} points; diamonds are Pareto-optimal${looking ? '; looking for the rest of the front' : ''}`}
+      about={`${texts.pointsDiamonds(points.length)}${looking ? texts.lookingForTheRest : ''}`}
       name="strategies"
       menu={commandItem(line)}
       stale={stale}

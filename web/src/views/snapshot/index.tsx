@@ -88,7 +88,7 @@ function Answer({ answer, stale }: { answer: MemorySnapshotAnswer; stale: boolea
   )
 }
 
-const at = (device: DeviceReport) => (device.has_history ? texts.atThePeak : 'at the end; the snapshot has no history')
+const at = (device: DeviceReport) => (device.has_history ? texts.atThePeak : texts.atTheEndWithoutHistory)
 
 function Head({ device }: { device: DeviceReport }) {
   const facts: (readonly [string, string, string?])[] = [

@@ -139,9 +139,7 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
       <summary>
         <strong>{texts.thisJobIs}</strong>{' '}
         <span class="muted">
-          {known.length > 0
-            ? known.join(', ')
-            : `not specified: without a run there is ${profile?.utilisation == null ? texts.noMfu : texts.noPrediction}; without a layout, groups may have no names`}
+          {known.length > 0 ? known.join(', ') : texts.notSpecified(profile?.utilisation == null ? texts.noMfu : texts.noPrediction)}
         </span>
       </summary>
       <div class="entries">

@@ -41,7 +41,7 @@ export function Origins({ paths, job }: TabProps) {
         {origins && (
           <span class="muted">
             {percent(origins.covered_share)} {texts.ofTheStepHasA} {by === 'module' ? 'module' : texts.sourceLine2}
-            {origins.annotations && '; annotations stand for modules, which were not recorded'}
+            {origins.annotations && texts.annotationsStandForModules}
           </span>
         )}
       </div>

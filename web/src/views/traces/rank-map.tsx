@@ -25,7 +25,7 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
   return (
     <ChartFrame
       title={texts.ranksOfTheJob}
-      about={about ?? `${meaning}; rows are ${of === 'host' ? 'hosts' : texts.ranksInOrder}`}
+      about={about ?? texts.rowsAre(meaning, of === 'host' ? 'hosts' : texts.ranksInOrder)}
       name="rank-map"
       class="traces-wide"
       rows={() => ({ columns: ['rank', `${measure}_ns`], rows: [...values].map(([one, value]) => [one, value]) })}

@@ -68,7 +68,7 @@ export function RooflineTab({ profile }: TabProps) {
     <div class="traces-grid">
       <ChartFrame
         title={texts.roofline}
-        about={`${roofline.accelerator}; ${percent(roofline.covered_share)} of the time of arithmetic has shapes`}
+        about={texts.ofTheTimeOfArithmetic(roofline.accelerator, percent(roofline.covered_share))}
         name="roofline"
         class="traces-wide"
         rows={() => ({

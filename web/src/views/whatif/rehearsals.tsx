@@ -28,7 +28,7 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
       <div class="columns">
         <ChartFrame
           title={texts.aloneAndTogether}
-          about={`against a step of ${seconds(answer.before.step_time)}; Enter shows the parts`}
+          about={texts.againstAStepOf(seconds(answer.before.step_time))}
           name="what-if"
           menu={commandItem(live.commandLine)}
           rows={() => ({

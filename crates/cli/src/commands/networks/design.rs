@@ -38,8 +38,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     open_run::report_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
-        let problem =
-            Problem::new(format!("{several} clusters or cluster sizes are given, but only one is supported"));
+        let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is allowed"));
         return Err(problem.in_file("--cluster").hint("pass one cluster and one device count").into());
     };
     let watched = printer.watched();

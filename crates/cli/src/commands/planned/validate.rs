@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
         return printer.stopped(Problem::new("stopped before a row was predicted").in_file(label));
     }
     if validation.rows.is_empty() {
-        return Err(Problem::new("the table has a header and no rows").in_file(label).into());
+        return Err(Problem::new("the table has a header, but no rows").in_file(label).into());
     }
     if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
         let own = calibration.as_ref().map_or("", |c| c.software.as_str());
