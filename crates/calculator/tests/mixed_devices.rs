@@ -110,7 +110,7 @@ fn the_timeline_is_as_long_as_the_step() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(railwright_cases::cases(24))]
 
     /// The step is between those of jobs on either kind alone, and the search's fast path has the same time.
     #[test]

@@ -101,7 +101,7 @@ fn ties_and_the_column_of_differences_have_one_reference() {
     let band: f64 = band.and_then(|band| band.parse().ok()).expect("the band");
     let mut rows = 0;
     // The heading may have two lines.
-    assert!(text.contains("against") && text.contains("fastest"), "{text}");
+    assert!(text.contains("vs.") && text.contains("fastest"), "{text}");
     for line in text.lines() {
         let Some(at) = line.find("  +") else { continue };
         let Some((lag, rest)) = line[at + 3..].split_once('%') else { continue };

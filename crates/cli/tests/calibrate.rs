@@ -109,7 +109,7 @@ fn measurements_of_another_accelerator_than_the_runs_are_refused() {
     let outcome = run(&["calibrate", &traces, "--run", &run_file, "-o", &file]);
     assert_eq!(outcome.code, 2, "{}", outcome.stdout);
     assert!(outcome.stderr.contains("the measurements are from a v100"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("has h100-sxm5-80gb"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("uses h100-sxm5-80gb"), "{}", outcome.stderr);
     assert!(!std::path::Path::new(&file).exists());
 }
 

@@ -143,7 +143,7 @@ fn named_hosts_keep_the_table_of_steps() {
         text.lines().next().map(str::to_owned)
     };
     assert_eq!(header(&IN_TURN), header(&[]));
-    assert_eq!(header(&[]).as_deref(), Some("with,step_s,added_time_s"));
+    assert_eq!(header(&[]).as_deref(), Some("effect,step_s,added_time_s"));
 }
 
 #[test]

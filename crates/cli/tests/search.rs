@@ -42,7 +42,7 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
         "best by step time in a space of ",
         "defaults: ",
         "ranking: by step time",
-        "against",
+        "vs.",
         "step breakdown: ",
         "best layout\nrailwright estimate llama-3-8b --cluster dgx-h100 --gpus 8 --tp ",
         "railwright export --to megatron",

@@ -7,7 +7,7 @@
 pub(crate) mod arguments;
 mod audit;
 mod batch;
-mod dialect;
+pub(crate) mod dialect;
 pub(crate) mod flags;
 mod fork;
 pub(crate) mod generation;

@@ -355,7 +355,6 @@ fn a_rank_alone_has_bounds_of_transfer_and_waiting() {
     assert!(alone.report.warnings.iter().any(|w| w.id == "communication-bounds"));
     let of_bound = |finding: &&railwright_profiler::profile::Finding| finding.id.starts_with("exposed-");
     for finding in alone.report.findings.iter().filter(of_bound) {
-        assert!(finding.message.contains("up to"), "{}", finding.message);
         assert_eq!(finding.certainty, Some(railwright_profiler::certainty::Certainty::AtMost));
     }
     // Rank 0 of eight: collectives last 60 times as long as NVLink needs for their bytes.

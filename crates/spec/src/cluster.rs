@@ -92,7 +92,7 @@ pub struct HourlyPrice {
 pub struct Cluster {
     /// Name of the preset, or label set by the user.
     pub name: String,
-    /// Accelerator of all devices outside of `pools`.
+    /// Accelerator of all devices but those of `pools`.
     pub accelerator: Accelerator,
     /// Accelerators per node.
     pub devices_per_node: u64,

@@ -1,1 +1,1 @@
-var e=(e,t)=>`the server answered ${e} for ${t}`,t=e=>`${e}, one per row`,n=(e,t)=>`${e} files: ${t} …`,r=e=>`Remove ${e}`;export{e as i,t as n,r,n as t};
+var e=(e,t)=>`the server answered ${e} for ${t}`,t=e=>`${e}, one per row`,n=(e,t)=>`${e} files: ${t} …`,r=e=>`Model: ${e}`,i=e=>`Cluster: ${e}`,a=e=>`Remove ${e}`;export{a,t as i,n,e as o,r,i as t};

@@ -238,7 +238,7 @@ fn what_cannot_be_is_refused() {
         stall: Some(Seconds::ZERO),
         ..asked.clone()
     };
-    assert!(reported(&long).contains("each takes 10 min 00 s to write"), "{}", reported(&long));
+    assert!(reported(&long).contains("a checkpoint takes 10 min 00 s"), "{}", reported(&long));
     for wrong in [
         Question { mtbf: Some(Seconds::new(f64::NAN)), ..asked.clone() },
         Question { restart: Some(Seconds::new(-1.0)), ..asked.clone() },

@@ -280,7 +280,10 @@ fn what_cannot_run_is_refused_with_a_reason() {
     assert!(refused(Pipeline { schedule: Schedule::ZbV, ..good }).contains("2 virtual stage(s)"));
     assert!(refused(Pipeline { micro_batches: u64::MAX, ..good }).contains("passes"));
     assert!(refused(Pipeline { transfer: seconds(f64::NAN), ..good }).contains("transfer"));
-    assert!(refused(Pipeline { schedule: Schedule::DualPipe, stages: 3, ..good }).contains("is odd"));
+    assert!(
+        refused(Pipeline { schedule: Schedule::DualPipe, stages: 3, ..good })
+            .contains("an even number of stages")
+    );
     let bad = even(4, 1.0, -1.0, 1.0);
     assert!(refused(Pipeline { chunks: &bad, ..good }).contains("virtual stage 0"));
     assert!(operations(&good, 4).is_err() && in_flight(&good, 4).is_err());

@@ -4,8 +4,9 @@
 //! their names and the text around them.
 
 use super::edited::{Change, Edited};
-use crate::RemarkKind;
+use crate::megatron::dialect::deepspeed_file::BATCHES;
 use crate::megatron::flags;
+use crate::{Remark, RemarkKind};
 
 /// Megatron-LM's switches for its own FSDP.
 const OWN_FSDP: [&str; 2] = ["--use-megatron-fsdp", "--use-custom-fsdp"];
@@ -53,22 +54,19 @@ fn against_file(before: &str, after: &str) -> Option<String> {
     if !after.contains("deepspeed_config") || !after.contains("<<") {
         return None;
     }
-    let conflicts = |text: &str| -> Vec<String> {
+    let conflicts = |text: &str| -> Vec<&'static str> {
         let launch = crate::read(text, "file").and_then(Result::ok);
-        let of_file = |launch: crate::Launch| -> Vec<String> {
-            let conflicts = launch.remarks_of(RemarkKind::Conflict);
-            conflicts
-                .filter(|remark| remark.message.contains("DeepSpeed's file"))
-                .map(|remark| remark.message.clone())
-                .collect()
+        let key = |remark: &Remark| {
+            let flag = remark.source.trim_start_matches('-').replace('-', "_");
+            BATCHES.iter().find(|(_, known)| *known == flag).map(|(key, _)| *key)
         };
-        launch.map(of_file).unwrap_or_default()
+        launch
+            .map(|launch| launch.remarks_of(RemarkKind::Conflict).filter_map(key).collect())
+            .unwrap_or_default()
     };
     let known = conflicts(before);
-    let key = |message: &str| message.split('`').nth(1).unwrap_or_default().to_owned();
-    let new =
-        conflicts(after).into_iter().find(|message| !known.iter().any(|other| key(other) == key(message)))?;
-    Some(format!("the script also writes `{}` into DeepSpeed's file: change both", key(&new)))
+    let new = conflicts(after).into_iter().find(|key| !known.contains(key))?;
+    Some(format!("the script also writes `{new}` into DeepSpeed's file: change both"))
 }
 
 /// Lines of a text without its comments.

@@ -3,7 +3,7 @@
 //! Responsible for: detection of the dialect by the started program, its defaults, and its names of Megatron's fields. Rejects programs
 //! that do not train a causal language model: an encoder is never read as a GPT.
 
-pub(super) mod deepspeed_file;
+pub(crate) mod deepspeed_file;
 mod epfl;
 mod mindspeed;
 mod slime;

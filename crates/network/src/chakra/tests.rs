@@ -124,7 +124,7 @@ fn what_does_not_match_is_an_error_with_its_rank() {
     let unknown = fails(&[trace(vec![node(0, &[], reduce("7"))])]);
     assert!(unknown.contains("no process group `7`"), "{unknown}");
     let early = fails(&[trace(vec![node(0, &[9], Work::Compute(Seconds::ZERO))])]);
-    assert!(early.contains("no node 9"), "{early}");
+    assert!(early.contains("node 9, which does not exist"), "{early}");
 }
 
 fn work() -> impl Strategy<Value = Work> {

@@ -159,7 +159,8 @@ mod tests {
                 report.reasons.iter().any(|reason| reason.contains("may recur")),
                 verdict != Verdict::None
             );
-            let warned = report.warnings.iter().any(|warning| warning.message.contains("one-off cost"));
+            let warned =
+                report.warnings.iter().any(|warning| warning.message.contains("excluded as warm-up"));
             assert!(warned || ranks.len() > few.len(), "{scale}: {:?}", report.warnings);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the text form of pools, `CLUSTER:DEVICES`, and the ranks of each. Excludes which stages run on them.
 
-use super::{Cluster, preset};
+use super::Cluster;
 use crate::human;
 use crate::problem::Problem;
 use crate::run::{Field, Kind, Value};
@@ -68,7 +68,7 @@ impl Pool {
 }
 
 impl Cluster {
-    /// Number of devices of the main kind: those outside of all pools.
+    /// Number of devices of the main kind: those in no pool.
     pub fn main_devices(&self) -> u64 {
         self.devices.saturating_sub(self.pools.iter().map(|pool| pool.devices).sum())
     }
@@ -97,29 +97,6 @@ impl Cluster {
             .at_key("cluster.pools")
             .hint("remove cluster.pools, or ask for each kind of device by itself"))
     }
-
-    /// Places the pools behind the devices of the main kind.
-    pub(super) fn with_pools(mut self, pools: &Pools) -> Result<Self, Problem> {
-        let key = "cluster.pools";
-        let of_others: u64 = pools.0.iter().fold(0, |sum, pool| sum.saturating_add(pool.devices));
-        if of_others >= self.devices {
-            return Err(Problem::new(format!(
-                "the pools have {} devices, and the job has {} in all",
-                human::whole(of_others),
-                human::whole(self.devices)
-            ))
-            .at_key(key)
-            .hint("cluster.devices counts the devices of all kinds"));
-        }
-        let mut first_rank = self.devices - of_others;
-        for pool in &pools.0 {
-            let cluster =
-                Box::new(preset::by_name(&pool.name, self.devices).map_err(|problem| problem.at_key(key))?);
-            self.pools.push(Pool { name: pool.name.clone(), first_rank, devices: pool.devices, cluster });
-            first_rank += pool.devices;
-        }
-        Ok(self)
-    }
 }
 
 #[cfg(test)]
@@ -127,11 +104,10 @@ mod tests {
     use crate::cluster::ClusterSpec;
     use crate::run::{Section, Value};
 
-    fn spec(devices: &str, pools: &str) -> ClusterSpec {
+    fn spec(devices: u64, pools: &str) -> ClusterSpec {
         let mut spec = ClusterSpec::default();
-        for (key, text) in [("preset", "dgx-h100"), ("devices", devices)] {
-            spec.set(key, &Value::Text(text.to_owned())).expect("a key").expect("a value");
-        }
+        spec.set("preset", &Value::Text("dgx-h100".to_owned())).expect("a key").expect("a value");
+        spec.devices = Some(devices);
         spec.set("pools", &Value::List(vec![Value::Text(pools.to_owned())]))
             .expect("a key")
             .expect("a value");
@@ -140,7 +116,7 @@ mod tests {
 
     #[test]
     fn pools_follow_the_main_kind_in_rank_order() {
-        let cluster = spec("96", "dgx-a100:32").resolve().expect("sound");
+        let cluster = spec(96, "dgx-a100:32").resolve().expect("sound");
         assert_eq!((cluster.devices, cluster.main_devices()), (96, 64));
         assert_eq!(cluster.pools[0].ranks(), 64..96);
         assert_eq!(cluster.pools[0].cluster.devices, 96);
@@ -154,8 +130,8 @@ mod tests {
     #[test]
     fn pools_are_fewer_than_all_devices_and_have_a_known_name() {
         let place = |spec: ClusterSpec| spec.resolve().expect_err("wrong").place.and_then(|place| place.key);
-        assert_eq!(place(spec("32", "dgx-a100:32")).as_deref(), Some("cluster.pools"));
-        assert_eq!(place(spec("64", "dgx-a10:32")).as_deref(), Some("cluster.pools"));
+        assert_eq!(place(spec(32, "dgx-a100:32")).as_deref(), Some("cluster.pools"));
+        assert_eq!(place(spec(64, "dgx-a10:32")).as_deref(), Some("cluster.pools"));
         let mut spec = ClusterSpec::default();
         for wrong in ["dgx-a100", "dgx-a100:0", "dgx-a100:x"] {
             let value = Value::List(vec![Value::Text(wrong.to_owned())]);

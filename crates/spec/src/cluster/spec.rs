@@ -2,7 +2,7 @@
 //!
 //! Clusters of the catalogue have the same form (`catalog/clusters/*.toml`), so users can set everything that a preset sets.
 
-use super::{Accelerator, Cluster, Host, Network, Pools, ScaleUp, Tier, accelerator_by_name, preset};
+use super::{Accelerator, Cluster, Host, Network, Pool, Pools, ScaleUp, Tier, accelerator_by_name, preset};
 use crate::calibration::Calibration;
 use crate::precision::DataType;
 use crate::problem::Problem;
@@ -300,5 +300,30 @@ impl ClusterSpec {
             Some(pools) => cluster.with_pools(pools),
             None => Ok(cluster),
         }
+    }
+}
+
+impl Cluster {
+    /// Places the pools behind the devices of the main kind.
+    fn with_pools(mut self, pools: &Pools) -> Result<Self, Problem> {
+        let key = "cluster.pools";
+        let of_others: u64 = pools.0.iter().fold(0, |sum, pool| sum.saturating_add(pool.devices));
+        if of_others >= self.devices {
+            return Err(Problem::new(format!(
+                "the pools have {} devices, and the job has {} in all",
+                crate::human::whole(of_others),
+                crate::human::whole(self.devices)
+            ))
+            .at_key(key)
+            .hint("cluster.devices counts the devices of all kinds"));
+        }
+        let mut first_rank = self.devices - of_others;
+        for pool in &pools.0 {
+            let cluster =
+                Box::new(preset::by_name(&pool.name, self.devices).map_err(|problem| problem.at_key(key))?);
+            self.pools.push(Pool { name: pool.name.clone(), first_rank, devices: pool.devices, cluster });
+            first_rank += pool.devices;
+        }
+        Ok(self)
     }
 }

@@ -240,7 +240,7 @@ fn changes_already_in_effect_are_reported() {
         "{:?}",
         answer.alone[1]
     );
-    assert!(answer.alone[2].notes[0].ends_with("only the price"), "{:?}", answer.alone[2]);
+    assert!(answer.alone[2].notes[0].ends_with("only the price changes"), "{:?}", answer.alone[2]);
     let price = answer.alone[2].possible().expect("possible").difference.price_of_tokens;
     assert!(price.is_some_and(|share| share > 0.5), "{price:?}");
 }

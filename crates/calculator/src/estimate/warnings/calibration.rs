@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(reported(&near, "calibration-network-range"), None);
         let far = of(256, Some(network(0.9, 2.0)), data);
         let message = reported(&far, "calibration-network-range").expect("thirty-two domains");
-        assert!(message.contains("over 2 domains") && message.contains("span 32 domains"), "{message}");
+        assert!(message.contains("over 2 domains") && message.contains("spans 32 domains"), "{message}");
         // Measured groups are marked as calibrated, extrapolated ones are not.
         let sources = |e: &Estimate| -> Vec<crate::collectives::Source> {
             e.communication.iter().filter(|r| r.domains > 1).map(|r| r.source).collect()
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(reported(&with(law(8, 1e9)), "calibration-collective-range"), None);
         let small = with(law(8, 65536.0));
         let message = reported(&small, "calibration-collective-range").expect("megabytes were not measured");
-        assert!(message.contains("reduce scatter") && message.contains("65.5 kB"), "{message}");
+        assert!(message.contains("reduce-scatter") && message.contains("65.5 kB"), "{message}");
         let other = with(law(4, 1e9));
         let message = reported(&other, "calibration-collective-range").expect("four are not eight");
         assert!(message.contains("over 8 ranks (measured: 4)"), "{message}");

@@ -10,7 +10,7 @@ use crate::{Context, Draft, RemarkKind};
 const FLAG: &str = "deepspeed_config";
 
 /// Settings of the file, and the flags that have them.
-const BATCHES: [(&str, &str); 2] =
+pub(crate) const BATCHES: [(&str, &str); 2] =
     [("train_batch_size", "global_batch_size"), ("train_micro_batch_size_per_gpu", "micro_batch_size")];
 
 /// Reads the file that the flag names.

@@ -60,7 +60,7 @@ fn bad_tables_are_refused_with_line_and_reason() {
         (&format!("{header}0,1,5,0,3\n"), "flows.csv:2: there is no flow `3`"),
         (&format!("{header}0,1,5,0,0\n"), "flows.csv:2: the flow depends on itself"),
         (&format!("{header}0,1,5,0,1\n0,2,5,0,2\n0,3,5,0,1\n"), "flows.csv:3: the flow depends on itself"),
-        (header, "flows.csv: no flows"),
+        (header, "flows.csv: the list has no flows"),
     ] {
         assert_eq!(problem(text), expected);
     }
@@ -83,7 +83,7 @@ fn flows_in_json_are_those_of_the_table() {
     for (text, expected) in [
         ("[{]", "flows.json:1:3: not a JSON document"),
         ("{}", "flows.json: no list of flows"),
-        ("[]", "flows.json: no flows"),
+        ("[]", "flows.json: the list has no flows"),
         ("[1]", "flows.json: flow 0: not an object"),
         (r#"[{"source": 0, "destination": 1}]"#, "flows.json: flow 0: the key `bytes` is missing"),
         (r#"[{"source": 0, "destination": 1, "byte": 1}]"#, "flows.json: flow 0: unknown key `byte`"),

@@ -54,6 +54,6 @@ fn evidence_goes_on_until_it_holds_half_of_the_cost() {
         }
     });
     let evidence = &the(&found, "memory-bound").evidence;
-    assert_eq!(evidence.len(), 7, "{evidence:#?}");
-    assert!(evidence[6].starts_with("14 others: "), "{evidence:#?}");
+    assert_eq!(evidence.len(), 8, "{evidence:#?}");
+    assert!(evidence[7].starts_with("14 others: "), "{evidence:#?}");
 }

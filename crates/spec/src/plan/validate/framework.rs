@@ -136,7 +136,7 @@ mod tests {
             "{message}"
         );
         let zero_bubble = PlanSpec { schedule: Some(Schedule::ZbH2), ..pipelined };
-        assert!(message_of(&zero_bubble).expect("not in Megatron").contains("the schedule zb-h2"));
+        assert!(message_of(&zero_bubble).expect("not in Megatron").contains("the schedule `zb-h2`"));
     }
 
     #[test]
