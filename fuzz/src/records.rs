@@ -77,7 +77,7 @@ pub fn profiled_trace(bytes: &[u8]) {
     // Ranks and world size as they are recorded.
     drop(Job::new(own).extent());
     let mut job = Job::new(traces);
-    job.leave_out_blind();
+    job.drop_ranks_without_device_activity();
     let joined = join(&mut job, &JoinOptions::default());
     if let Ok(found) = profile(&job, &joined, &Options::default(), &OneByOne) {
         // The parts add up to the steps for any input.

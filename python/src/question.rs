@@ -85,7 +85,7 @@ pub(crate) fn set(py: Python<'_>, settings: &Bound<'_, PyDict>, spec: &mut RunSp
     }
     let later: Vec<&str> =
         all.iter().filter(|(_, _, value)| !value.is_none()).map(|(_, path, _)| path.as_str()).collect();
-    spec.give_way(&later);
+    spec.clear_replaced(&later);
     for (word, path, value) in all {
         if value.is_none() {
             continue;

@@ -8,7 +8,7 @@ use crate::types::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use railwright_answers::{self as answers, ClosedForm, Filled, Unwatched, fill};
+use railwright_answers::{self as answers, ClosedForm, Filled, Unmonitored, fill};
 use railwright_calculator::estimate::Part as TimePart;
 use railwright_calculator::model_flop::Convention;
 use railwright_spec::problem::{self, Problem};
@@ -49,7 +49,7 @@ pub(crate) fn estimate(
         let resolved = if is_launched {
             resolved
         } else {
-            match fill(resolved, &asked.texts, &ClosedForm, &Unwatched)? {
+            match fill(resolved, &asked.texts, &ClosedForm, &Unmonitored)? {
                 Filled::Run(resolved) | Filled::NothingFits(resolved) => *resolved,
             }
         };

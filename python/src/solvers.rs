@@ -7,7 +7,7 @@ use crate::running::{Clusters, open};
 use crate::types::{SizeResult, SizeRow, Solution, Variant};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods};
-use railwright_answers::{self as answers, ClosedForm, Refused, Settings, SizeOptions, Unwatched};
+use railwright_answers::{self as answers, ClosedForm, Refused, Settings, SizeOptions, Unmonitored};
 use railwright_calculator::memory::SURE_TO_FIT;
 use railwright_spec::human;
 use railwright_spec::plan::RecomputeModule;
@@ -41,7 +41,7 @@ pub(crate) fn size(
     let wanted = SizeOptions { deadline, budget, growing_batch, worth, ..SizeOptions::default() };
     let answer = py.detach(|| {
         let asked = Settings::new(&specs, &devices, &texts)?;
-        answers::size(&asked, &wanted, &ClosedForm, &Unwatched)
+        answers::size(&asked, &wanted, &ClosedForm, &Unmonitored)
     });
     let answer = answer.map_err(|refused| raised(py, &refused))?;
     let rows = answer.sized.rows.iter().zip(&answer.layouts).map(|(row, layout)| SizeRow {
@@ -60,7 +60,7 @@ pub(crate) fn size(
         source: None,
     });
     let rows = RowsOf::new(rows);
-    let recommended = answer.sized.verdict.chosen.filter(|_| !answer.is_no()).map(|row| row as u64);
+    let recommended = answer.sized.verdict.chosen.filter(|_| !answer.misses_goal()).map(|row| row as u64);
     Ok(SizeResult {
         title: answer.title.clone(),
         complete: answer.is_complete,

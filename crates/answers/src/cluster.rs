@@ -6,7 +6,7 @@ use railwright_spec::problem::Problem;
 use std::path::Path;
 
 /// Resolves the path of a calibration relative to the file that names it.
-pub fn from_where_it_lies(cluster: &mut ClusterSpec, file: &str) {
+pub fn resolve_calibration_path(cluster: &mut ClusterSpec, file: &str) {
     if let (Some(calibration), Some(folder)) = (&cluster.calibration, Path::new(file).parent())
         && Path::new(calibration).is_relative()
     {
@@ -26,7 +26,7 @@ pub fn cluster(word: &str, texts: &dyn Texts) -> Result<ClusterSpec, Problem> {
         if let Some(name) = &spec.accelerator {
             accelerator_by_name(name).map_err(|problem| problem.at_key("accelerator").in_file(word))?;
         }
-        from_where_it_lies(&mut spec, word);
+        resolve_calibration_path(&mut spec, word);
         return Ok(spec);
     }
     if !is_preset && let Ok(accelerator) = accelerator_by_name(word) {

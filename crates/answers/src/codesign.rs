@@ -21,8 +21,8 @@ use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field as _, Run, Sheet, Value};
 use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
-    Axes, Codesign, Found, Grid, Judging, NoPlan, Point, Progress, answer, best_first, judge, usual_domains,
-    usual_speeds,
+    Axes, Codesign, Found, Grid, NoPlan, Point, Progress, SecondRound, answer, best_first, judge,
+    usual_domains, usual_speeds,
 };
 use railwright_tuner::flows::idle_nics;
 use railwright_tuner::search::Options;
@@ -87,7 +87,8 @@ impl Priced {
         watch: Progress<'_>,
     ) -> ControlFlow<()> {
         let (model, machine) = (&setting.run.model, &setting.run.cluster);
-        let judging = Judging { model, machine, found: &self.found, routing: self.routing, every_network };
+        let judging =
+            SecondRound { model, machine, found: &self.found, routing: self.routing, every_network };
         judge(&mut self.codesign, &judging, searcher, watch)
     }
 

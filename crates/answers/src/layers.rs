@@ -1,6 +1,6 @@
 //! Run files as a layer of a specification.
 
-use crate::{Texts, from_where_it_lies};
+use crate::{Texts, resolve_calibration_path};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{RunSpec, parse};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 pub fn run_file(path: &str, texts: &dyn Texts) -> Result<RunSpec, Problem> {
     let text = texts.text(path)?;
     let mut spec = parse(&text, path)?;
-    from_where_it_lies(&mut spec.cluster, path);
+    resolve_calibration_path(&mut spec.cluster, path);
     if let (Some(config), Some(folder)) = (&spec.model.config, Path::new(path).parent())
         && Path::new(config).is_relative()
         && config != "-"

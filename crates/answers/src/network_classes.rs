@@ -5,7 +5,7 @@
 //! later searches. Classes that hardly differ share one search, of a network at least as good as each. Does not compute prices: see the
 //! tuner.
 
-use crate::searcher::{Ran, Searcher};
+use crate::searcher::{SearchResults, Searcher};
 use crate::setting::Setting;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -267,7 +267,7 @@ impl<'a> NetworkClasses<'a> {
     }
 
     /// A search of layouts up to a time; `None` after cancellation.
-    fn run(&mut self, search: &Search<'_>, limit: f64) -> Option<Ran> {
+    fn run(&mut self, search: &Search<'_>, limit: f64) -> Option<SearchResults> {
         let ran = self.searcher.run_below(std::slice::from_ref(search), &[limit]).into_iter().next();
         let ran = ran.filter(|ran| ran.is_complete);
         self.is_stopped |= ran.is_none();

@@ -14,7 +14,7 @@ use crate::batch;
 use crate::pricing::Pricing;
 use crate::question::Question;
 use crate::resolve::usual_server;
-use crate::searcher::{Effort, Ran, Searcher};
+use crate::searcher::{Effort, SearchResults, Searcher};
 use crate::setting::Setting;
 use crate::size::priced;
 use crate::watch::Watch;
@@ -344,7 +344,7 @@ fn is_by_family(wanted: &SearchOptions) -> bool {
 fn fastest(
     searches: &[Search<'_>],
     indices: &[usize],
-    ran: &[Ran],
+    ran: &[SearchResults],
     objective: Objective,
 ) -> Option<(usize, Candidate)> {
     let each = searches.iter().zip(indices).zip(ran);
@@ -356,10 +356,10 @@ fn fastest(
 fn simulated(
     searcher: &Searcher<'_>,
     searches: &[Search<'_>],
-    ran: &[Ran],
+    ran: &[SearchResults],
     wanted: usize,
 ) -> Result<Vec<Option<Runners>>, Problem> {
-    let of = |(search, ran): (&Search<'_>, &Ran)| {
+    let of = |(search, ran): (&Search<'_>, &SearchResults)| {
         search.is_simulated().then(|| searcher.runners(search, &ran.results, wanted)).transpose()
     };
     searches.iter().zip(ran).map(of).collect()

@@ -63,7 +63,7 @@ pub enum Found {
 }
 
 /// Results of a search.
-pub struct Ran {
+pub struct SearchResults {
     /// The results.
     pub results: Results,
     /// True if every piece was searched.
@@ -269,13 +269,13 @@ impl<'a> Searcher<'a> {
     }
 
     /// Searches all pieces of all searches.
-    pub fn run(&self, searches: &[Search<'_>]) -> Vec<Ran> {
+    pub fn run(&self, searches: &[Search<'_>]) -> Vec<SearchResults> {
         self.run_below(searches, &[])
     }
 
     /// Searches for the rows of families: first the fastest layout, then its ties in the order of simplicity. Searches with an objective
     /// other than time are unchanged.
-    pub fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<Ran> {
+    pub fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<SearchResults> {
         let mut ran = self.run(searches);
         let again: Vec<(usize, Search<'_>)> = searches
             .iter()
@@ -301,7 +301,7 @@ impl<'a> Searcher<'a> {
     pub(crate) fn first_row(&self, search: &Search<'_>) -> Result<Option<(Outcome, bool)>, Problem> {
         let one = std::slice::from_ref(search);
         let ran = if search.is_simulated() { self.run(one) } else { self.run_for_families(one, 1) };
-        let Some(Ran { results, is_complete }) = ran.into_iter().next() else { return Ok(None) };
+        let Some(SearchResults { results, is_complete }) = ran.into_iter().next() else { return Ok(None) };
         let outcome = if search.is_simulated() {
             search.outcome_of(&results, self.runners(search, &results, 1)?.candidates)
         } else {
@@ -311,7 +311,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Searches all pieces of all searches, each with a known score of a layout at least as good.
-    pub fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
+    pub fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<SearchResults> {
         let pieces: Vec<(usize, usize)> = searches
             .iter()
             .enumerate()
@@ -348,8 +348,8 @@ impl<'a> Searcher<'a> {
         bar.finish();
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_by_key(|(index, piece, _)| (*index, *piece));
-        let mut ran: Vec<Ran> =
-            searches.iter().map(|s| Ran { results: s.results(), is_complete: false }).collect();
+        let mut ran: Vec<SearchResults> =
+            searches.iter().map(|s| SearchResults { results: s.results(), is_complete: false }).collect();
         let mut done = vec![0; searches.len()];
         for (index, _, results) in &found {
             ran[*index].results.merge(results);

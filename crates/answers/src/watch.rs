@@ -34,7 +34,7 @@ pub trait Watch: Sync {
 
     /// Starts a part with a number of units.
     fn begin(&self, _stage: Stage, _units: u64) -> Box<dyn Progress + '_> {
-        Box::new(Unwatched)
+        Box::new(Unmonitored)
     }
 
     /// Reports, if nothing fits, the number of remedies to try, until `enough` of them work.
@@ -43,7 +43,7 @@ pub trait Watch: Sync {
 
 /// Work without display and cancellation.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct Unmonitored;
 
-impl Progress for Unwatched {}
-impl Watch for Unwatched {}
+impl Progress for Unmonitored {}
+impl Watch for Unmonitored {}

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// What-if comparison with the defaults of unspecified settings.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Rehearsed {
+pub struct WhatIfReport {
     /// Comparison.
     #[serde(flatten)]
     pub answer: WhatIf,
@@ -36,7 +36,7 @@ pub fn whatif(
     changes: &[Change],
     texts: &dyn Texts,
     network: Option<(OnTopology, String)>,
-) -> Result<Rehearsed, Refused> {
+) -> Result<WhatIfReport, Refused> {
     let Resolved { run, spec, mut chosen, .. } = resolved;
     let network = network.map(|(network, remark)| {
         chosen.push(remark);
@@ -44,5 +44,5 @@ pub fn whatif(
     });
     let read = |path: &str| texts.model_config(path);
     let baseline = Baseline { spec: &spec, run: &run, read: &read, network: network.as_ref() };
-    Ok(Rehearsed { answer: rehearse(&baseline, changes)?, chosen })
+    Ok(WhatIfReport { answer: rehearse(&baseline, changes)?, chosen })
 }

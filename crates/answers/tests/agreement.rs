@@ -8,8 +8,8 @@
 mod plans;
 
 use railwright_answers::{
-    ClosedForm, Effort, NoTexts, Prepared, Resolved, SearchOptions, Settings, SizeOptions, Texts, Unwatched,
-    estimate, memory, resolve, search, size, whatif,
+    ClosedForm, Effort, NoTexts, Prepared, Resolved, SearchOptions, Settings, SizeOptions, Texts,
+    Unmonitored, estimate, memory, resolve, search, size, whatif,
 };
 use railwright_calculator::calibration::{Case, Timed, fit};
 use railwright_calculator::costing::{Costing, Machine};
@@ -298,13 +298,13 @@ fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     let asked = Settings::new(std::slice::from_ref(spec), &[], texts).expect("settings");
     let effort = Effort { threads: Some(1), ..Effort::default() };
     let wanted = SearchOptions { top: 3, effort: effort.clone(), ..SearchOptions::default() };
-    let found = search(&asked, &wanted, &ClosedForm, &Unwatched).expect("layouts");
+    let found = search(&asked, &wanted, &ClosedForm, &Unmonitored).expect("layouts");
     for row in &found.shown {
         assert_eq!(row.ranked.step_time_interval, with(&row.ranked.candidate.plan), "search");
         let written = run::parse(&row.run_file, "run.toml").expect("reads");
         assert_eq!(row.ranked.step_time_interval, of(written), "run file: {}", row.run_file);
     }
-    let sized = size(&asked, &SizeOptions { effort, ..SizeOptions::default() }, &ClosedForm, &Unwatched);
+    let sized = size(&asked, &SizeOptions { effort, ..SizeOptions::default() }, &ClosedForm, &Unmonitored);
     let rows = sized.expect("sizes").sized.rows;
     assert!(!rows.is_empty() && !found.shown.is_empty());
     for row in rows.iter().filter(|row| row.devices == 8) {

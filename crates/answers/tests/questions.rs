@@ -2,7 +2,7 @@
 
 use railwright_answers::{
     ClosedForm, Effort, Filled, MapCell, MapOutcome, Named, NoTexts, Prepared, Progress, Question as _,
-    SearchOptions, Settings, Stage, Unwatched, Watch, changes, cluster, estimate, fill, memory, resolve,
+    SearchOptions, Settings, Stage, Unmonitored, Watch, changes, cluster, estimate, fill, memory, resolve,
     search, whatif,
 };
 use railwright_spec::run::RunSpec;
@@ -27,7 +27,7 @@ fn the_number_of_threads_does_not_show() {
     let spec = spec(&["model.name=llama-3-8b", "cluster.devices=64"]);
     let asked = Settings::new(&[spec], &[], &NoTexts).expect("settings");
     let rows = |threads| {
-        let found = search(&asked, &wanted(threads), &ClosedForm, &Unwatched).expect("layouts");
+        let found = search(&asked, &wanted(threads), &ClosedForm, &Unmonitored).expect("layouts");
         assert!(found.is_complete && !found.is_interrupted());
         let rows = found.shown.iter().map(|shown| (shown.run_file.clone(), shown.command.clone()));
         rows.collect::<Vec<_>>()
@@ -47,7 +47,7 @@ fn the_map_has_the_best_of_each_pair_of_degrees_or_what_it_lacks() {
     };
     let mapped = |threads| {
         let wanted = SearchOptions { map: true, top: 1, all: true, ..narrow(threads) };
-        search(&asked, &wanted, &ClosedForm, &Unwatched).expect("layouts")
+        search(&asked, &wanted, &ClosedForm, &Unmonitored).expect("layouts")
     };
     let found = mapped(1);
     assert_eq!(found.map, mapped(3).map, "the number of threads shows");
@@ -70,7 +70,7 @@ fn the_map_has_the_best_of_each_pair_of_degrees_or_what_it_lacks() {
         .expect("70B does not fit on 32 devices in every way");
     let named = Named::parse(&format!("tp={},pp={}", cell.tensor, cell.pipeline)).expect("degrees");
     let wanted = SearchOptions { why_not: vec![named], ..narrow(2) };
-    let why = search(&asked, &wanted, &ClosedForm, &Unwatched).expect("an answer").why_not;
+    let why = search(&asked, &wanted, &ClosedForm, &Unmonitored).expect("an answer").why_not;
     let WhyNot::TooLarge(large) = &why[0].verdict else { panic!("{:?}", why[0].verdict) };
     assert_eq!(large.lacks, lacks);
     assert!(lacks.get() > 0.0 && of.contains("--"));
@@ -86,7 +86,7 @@ impl Watch for Impatient {
     }
 
     fn begin(&self, _: Stage, _: u64) -> Box<dyn Progress + '_> {
-        Box::new(Unwatched)
+        Box::new(Unmonitored)
     }
 }
 
@@ -102,7 +102,7 @@ fn a_stopped_search_is_marked() {
 fn open_devices_become_as_many_as_fit() {
     let first = resolve(spec(&["model.name=llama-3-70b"]), &NoTexts).expect("a run");
     let before = first.run.cluster.devices_per_node;
-    let Ok(Filled::Run(filled)) = fill(first, &NoTexts, &ClosedForm, &Unwatched) else {
+    let Ok(Filled::Run(filled)) = fill(first, &NoTexts, &ClosedForm, &Unmonitored) else {
         panic!("nothing fits")
     };
     assert!(filled.run.cluster.devices > before, "{before}");

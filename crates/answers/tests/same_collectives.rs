@@ -7,7 +7,7 @@ mod plans;
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation};
-use railwright_calculator::evaluate::{Evaluation, evaluate, local_chunks, seen_from};
+use railwright_calculator::evaluate::{Evaluation, evaluate, local_chunks, on_stage};
 use railwright_calculator::exchanges::of_chunk;
 use railwright_calculator::timeline::{self, Detail};
 use railwright_calculator::update::{self, PricedCollective, Purpose};
@@ -42,7 +42,7 @@ fn rounded(bytes: f64) -> u64 {
 }
 
 fn of_estimate(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Counts {
-    let seen = seen_from(costing, evaluation, stage);
+    let seen = on_stage(costing, evaluation, stage);
     let estimate = of_evaluation(costing, &seen, &EstimateOptions::default()).expect("priced");
     let mut counts = Counts::new();
     for row in &estimate.communication {

@@ -367,7 +367,7 @@ impl<'a> Predictor<'a> {
 
     /// Sustained over burst rate of GEMMs within runs.
     fn product_rate(&self, format: DataType) -> f64 {
-        if self.machine.device.sustains_products(format) {
+        if self.machine.device.includes_sustained_gemm_rate(format) {
             return 1.0;
         }
         Software::rate(&self.software.matmul, &self.machine.architecture, format.name()) * self.power

@@ -118,7 +118,7 @@ impl<'a> Choices<'a> {
     }
 
     /// Additional working memory of multi-token prediction on the last virtual stage under a treatment.
-    pub fn working_beside(&self, treatment: usize) -> Bytes {
+    pub fn prediction_working_memory(&self, treatment: usize) -> Bytes {
         let mtp = self.costing.model.multi_token_prediction.as_ref();
         mtp.map_or(Bytes::ZERO, |mtp| self.saved(mtp.layer_kind, treatment) * mtp.depth as f64)
     }

@@ -132,7 +132,7 @@ impl<'a> Costing<'a> {
         let power = power_limit(cluster);
         // Constants calibrated within runs already include the generation's share and the power limit.
         let product_rate = |data_type: DataType| {
-            if machine.device.sustains_products(data_type) {
+            if machine.device.includes_sustained_gemm_rate(data_type) {
                 1.0
             } else {
                 let rate = Software::rate(&software.matmul, architecture, data_type.name());
@@ -177,7 +177,7 @@ impl<'a> Costing<'a> {
 
     /// The context of another plan with the same software, precision, kernel and dropout. Values that depend only on these are reused.
     #[must_use]
-    pub fn relaid<'b>(&self, plan: &'b Plan) -> Costing<'b>
+    pub fn for_plan<'b>(&self, plan: &'b Plan) -> Costing<'b>
     where
         'a: 'b,
     {

@@ -168,7 +168,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
 
 /// Breakdown of the same step on another stage: its work, and its idle time in the pipeline.
 #[must_use]
-pub fn seen_from(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Evaluation {
+pub fn on_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Evaluation {
     let Some(&busy) = evaluation.busy.get(stage) else { return evaluation.clone() };
     let time = on_rank_of(costing, &evaluation.chunks, (busy, stage), evaluation.pipeline, &evaluation.time);
     Evaluation { time, critical_stage: stage, ..evaluation.clone() }

@@ -28,15 +28,15 @@ mod sum;
 pub(crate) mod testing;
 
 pub use fit::{
-    EVEN_CHANCE, Fit, SURE_NOT_TO_FIT, SURE_TO_FIT, chance, most_that_fits, probability_of_fitting,
+    EVEN_CHANCE, Fit, SURE_NOT_TO_FIT, SURE_TO_FIT, chance, largest_fitting_need, probability_of_fitting,
     retry_slowdown, unless_it_fits,
 };
-pub use held::HeldParts;
+pub use held::RankParameters;
 pub use in_flight::in_flight;
 pub use moment::Moment;
 pub use over_time::over_time;
 pub(crate) use parameters::moment_bytes;
-pub use prepared::{HeldStages, ParameterBytes, PeakParts, StageLayout, UnshardedStages};
+pub use prepared::{ParameterBytes, PeakParts, StageLayout, StageParameters, UnshardedStages};
 pub use report::{Item, Kind, MemoryReport, StageReport, report};
 pub use room::StageRoom;
 pub use software::{MemorySoftware, Published, SoftwareCatalogue, StageSplit, UNSHARDED_ACCUMULATION};

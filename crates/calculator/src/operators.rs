@@ -132,8 +132,8 @@ impl Device {
     }
 
     /// Tests whether times of GEMMs in a format already include the sustained rate.
-    pub fn sustains_products(&self, data_type: DataType) -> bool {
-        self.corrections.as_ref().is_some_and(|c| c.sustains_products(data_type))
+    pub fn includes_sustained_gemm_rate(&self, data_type: DataType) -> bool {
+        self.corrections.as_ref().is_some_and(|c| c.includes_sustained_gemm_rate(data_type))
     }
 
     /// The sustained over the burst rate of matrix units, from that of the related part of an unmeasured one. More power for its peak raises it,

@@ -3,7 +3,7 @@
 //! Responsible for: these counts and places, once for time, memory, traffic and timelines. Does not validate or price a division.
 
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, RankOrder, Recompute, light_head};
+use railwright_spec::plan::{Plan, RankOrder, Recompute, end_balanced_layers};
 
 /// Layers of each virtual stage in pipeline order: the explicit split, otherwise an even one, otherwise a balanced one if layers do not
 /// divide.
@@ -27,7 +27,7 @@ pub(crate) fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     if model.num_layers().is_multiple_of(parts as u64) {
         return vec![model.num_layers() / parts as u64; parts];
     }
-    light_head(model, parts as u64)
+    end_balanced_layers(model, parts as u64)
 }
 
 /// Chunks per stage from the schedule itself: two if the pipeline folds into a V.

@@ -460,7 +460,7 @@ fn mixed_step_time(
     workspace: &mut Workspace,
 ) -> Result<Seconds, Problem> {
     let plan = Plan { layers_per_stage: Some(split.to_vec()), ..costing.plan.clone() };
-    Ok(evaluate_with(&costing.relaid(&plan), workspace)?.time.total)
+    Ok(evaluate_with(&costing.for_plan(&plan), workspace)?.time.total)
 }
 
 /// The chunks of a stage, as [`partition::local_chunks`]; equally spaced in most schedules.
@@ -484,7 +484,7 @@ fn jitter_share(costing: &Costing<'_>) -> f64 {
 
 /// Lower bound of a step outside of its passes: the jitter factor, and the fixed part, to which the factor
 /// also applies.
-pub fn beside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
+pub fn time_outside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     (1.0 + jitter_share(costing), fixed)
 }

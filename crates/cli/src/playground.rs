@@ -7,7 +7,7 @@
 
 use crate::commands::page_desk;
 use crate::input::disk;
-use railwright_server::{Desk, Progress, Question, Reply, Watch};
+use railwright_server::{Backend, Progress, Question, Reply, Watch};
 use serde_json::{Value, json};
 use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -19,12 +19,12 @@ const UPLOADS: &str = "uploads";
 static BUFFER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static REPLY: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-static DESK: LazyLock<Box<dyn Desk>> = LazyLock::new(|| {
+static DESK: LazyLock<Box<dyn Backend>> = LazyLock::new(|| {
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string();
         page::failed(text.as_ptr(), text.len());
     }));
-    let desk: Box<dyn Desk> = Box::new(page_desk());
+    let desk: Box<dyn Backend> = Box::new(page_desk());
     desk.uploads(Path::new(UPLOADS));
     desk
 });

@@ -173,7 +173,7 @@ fn opened(
     let plan = run::resolve(&own).ok().map(|resolved| resolved.run.plan);
     spec.plan = match &plan {
         Some(plan) => tuning::opened(plan, keep, free),
-        None => tuning::loosened(&specified, keep, free),
+        None => tuning::with_free_settings(&specified, keep, free),
     };
     for (flag, path, value) in &pinned {
         spec.set_flag(flag, path, value)?;

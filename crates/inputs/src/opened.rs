@@ -142,7 +142,7 @@ fn read(loaded: Loaded, keep: Keep, how: &How) -> Result<Read, Missing> {
     let (telemetry, skipped) = (loaded.telemetry(), loaded.problems.clone());
     let mut job = Job::new(loaded.into_ranks());
     job.telemetry = telemetry;
-    job.leave_out_blind();
+    job.drop_ranks_without_device_activity();
     let layout = how.layout(job.world_size);
     let options = JoinOptions { names: Some(how.names.clone()), layout, clocks: how.clocks };
     let joined = join_by(&mut job, &options, &AllCores);

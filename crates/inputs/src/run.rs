@@ -148,7 +148,7 @@ pub fn layered(arguments: impl Into<Sources>) -> Result<RunSpec, Refused> {
     let set =
         arguments.set.iter().filter_map(|setting| Some(key(setting.split_once('=')?.0.trim()).ok()?.path()));
     let later: Vec<String> = typed.chain(set).collect();
-    spec.give_way(&later.iter().map(String::as_str).collect::<Vec<_>>());
+    spec.clear_replaced(&later.iter().map(String::as_str).collect::<Vec<_>>());
     for (flag, path, value) in &arguments.settings {
         spec.set_flag(flag, path, value)?;
     }

@@ -32,8 +32,8 @@ pub use links::{BusiestLink, Direction, LinkRow, Loads};
 pub use matrix::Matrix;
 pub use place::{PairClass, Place};
 pub use places::{DomainRow, RailRow, by_domain, by_rail};
-pub use seats::Seats;
-pub use squares::{Square, Squares};
+pub use seats::RankPlacement;
+pub use squares::{Square, TrafficMatrix};
 pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 
 use railwright_spec::problem::Wanted;

@@ -46,7 +46,7 @@ mod thin;
 mod uneven;
 mod verdict;
 
-pub use blame::Charged;
+pub use blame::CausedWaits;
 pub use cause::{CauseClass, Evidence};
 pub use judge::{joined_straggler_report, straggler_report, stragglers_of};
 pub(crate) use judge::{judged, judged_steps};

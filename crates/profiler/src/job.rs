@@ -6,7 +6,7 @@
 mod grouping;
 mod naming;
 
-pub use grouping::{Clue, Family, Found, Sighting, Standing, group};
+pub use grouping::{Family, FileIdentity, Found, Sighting, Standing, group};
 pub(crate) use naming::rank_in_name;
 pub use naming::{DIGEST_SUFFIX, skeleton};
 
@@ -131,7 +131,7 @@ impl Job {
     /// Removes ranks without device activities if other ranks have them: recorders write the host first, so a
     /// truncated file has nothing else, and host operators must not replace device activities. These ranks
     /// count as not recorded, with a warning.
-    pub fn leave_out_blind(&mut self) {
+    pub fn drop_ranks_without_device_activity(&mut self) {
         self.note_kernels_not_recorded();
         if !self.members.iter().any(|member| sees_device(&member.trace)) {
             return;
@@ -375,14 +375,14 @@ mod tests {
         let mut cut = host("cut", 1);
         cut.report.note(DamageKind::Truncated, 9, String::new);
         let mut job = Job::new(vec![whole, cut, host("no device", 2)]);
-        job.leave_out_blind();
+        job.drop_ranks_without_device_activity();
         assert_eq!((job.members.len(), job.world_size, job.missing(9)), (1, 3, vec![1, 2]));
         let text: Vec<&str> = job.warnings.iter().map(|w| w.message.as_str()).collect();
         assert!(text[0].contains("truncated") && text[0].contains("rank 1"), "{text:?}");
         assert_eq!(text.len(), 2);
         // Without any device, hosts compute.
         let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
-        cpus.leave_out_blind();
+        cpus.drop_ranks_without_device_activity();
         assert_eq!(cpus.members.len(), 2);
     }
 
@@ -432,7 +432,7 @@ mod tests {
         });
         let text = |traces: Vec<RankTrace>| {
             let mut job = Job::new(traces);
-            job.leave_out_blind();
+            job.drop_ranks_without_device_activity();
             let kernels = job.warnings.iter().filter(|w| w.id == "trace-no-kernels");
             kernels.map(|w| w.message.clone()).collect::<Vec<_>>()
         };

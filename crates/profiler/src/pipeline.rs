@@ -26,7 +26,7 @@ pub use asked::Asked;
 pub use bubbles::{Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
-pub use judged::{Judgement, of_job};
+pub use judged::{StragglerVerdict, of_job};
 pub use stages::StageRow;
 pub use stalls::Stall;
 pub use verdict::Verdict;
@@ -194,7 +194,7 @@ pub struct PipelinePage {
     pub asked: Vec<Asked>,
     /// The verdict of the straggler report on the same traces. `None` for tables of passes and predictions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<StragglerVerdict>,
     /// Verdicts, most important first.
     pub verdicts: Vec<Verdict>,
     /// The displayed step.

@@ -19,7 +19,7 @@ mod zstd;
 pub use inflate::{inflate, open};
 
 use crate::flight::FlightRecord;
-use crate::job::{Clue, Family, Standing};
+use crate::job::{Family, FileIdentity, Standing};
 use crate::log::TrainingLog;
 use crate::monitors::{inspector, xpu_timer};
 use crate::telemetry::Sample;
@@ -88,8 +88,8 @@ pub trait Reader: Sync {
     }
 
     /// Identity of a trace from the beginning of its file.
-    fn clue(&self, _head: &[u8]) -> Clue {
-        Clue::default()
+    fn clue(&self, _head: &[u8]) -> FileIdentity {
+        FileIdentity::default()
     }
 
     /// Reads a whole inflated file. `label` names it in errors.

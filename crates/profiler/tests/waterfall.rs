@@ -369,7 +369,7 @@ fn a_rank_without_device_data_is_no_host_of_its_own() {
     let mut traces = folder("param_dlrm_8r", "worker");
     traces[3].gpu = railwright_profiler::trace::GpuActivities::default();
     let mut job = Job::new(traces);
-    job.leave_out_blind();
+    job.drop_ranks_without_device_activity();
     let joined = join(&mut job, &JoinOptions::default());
     let seven = profile(&job, &joined, &Options::default(), &OneByOne).unwrap().report;
     assert_eq!((seven.ranks, seven.missing_ranks.as_slice()), (7, &[3][..]));

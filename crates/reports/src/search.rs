@@ -14,7 +14,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
 use railwright_tuner::search::{Miss, Objective, difference_band};
-use railwright_tuner::simplicity::Oddity;
+use railwright_tuner::simplicity::UnusualFeature;
 use railwright_tuner::why_not::WhyNot;
 
 /// A printable result.
@@ -270,7 +270,7 @@ impl Answered {
         self.own.iter().chain(&self.shown)
     }
 
-    /// Oddities of rows.
+    /// UnusualFeatures of rows.
     fn odd_rows(&self, document: &mut Document) {
         let odd: Vec<String> = self
             .shown
@@ -395,16 +395,16 @@ fn number(ranked: &Ranked) -> Cell {
     Cell::number(ranked.rank.to_string(), ranked.rank as f64)
 }
 
-/// Oddities of a layout, in words.
+/// UnusualFeatures of a layout, in words.
 fn objections(ranked: &Ranked) -> String {
     let words = ranked.candidate.oddities.iter().map(|oddity| match oddity {
-        Oddity::UnequalChunks => "unequal chunks",
-        Oddity::TornGroup => "groups across scale-up domains",
-        Oddity::ShortContext => "context parallelism on short sequences",
-        Oddity::ScatteredExperts => "expert parallelism over several scale-up domains",
-        Oddity::PartialSharding => "sharding over a subset of the ranks",
-        Oddity::WholeOptimizer => "optimizer states not sharded",
-        Oddity::TightMemory => "nearly full memory",
+        UnusualFeature::UnequalChunks => "unequal chunks",
+        UnusualFeature::TornGroup => "groups across scale-up domains",
+        UnusualFeature::ShortContext => "context parallelism on short sequences",
+        UnusualFeature::ScatteredExperts => "expert parallelism over several scale-up domains",
+        UnusualFeature::PartialSharding => "sharding over a subset of the ranks",
+        UnusualFeature::WholeOptimizer => "optimizer states not sharded",
+        UnusualFeature::TightMemory => "nearly full memory",
     });
     words.collect::<Vec<_>>().join(", ")
 }

@@ -9,19 +9,19 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::whatif::{
-    Difference, Interaction, Moved, Outcome, PartChange, Possible, Rehearsal, Summary,
+    ChangeResult, Difference, Interaction, Moved, Outcome, PartChange, Possible, Summary,
 };
 use std::fmt::Write as _;
 
 /// Printable what-if results.
-pub struct Rehearsed(pub answers::Rehearsed);
+pub struct WhatIfReport(pub answers::WhatIfReport);
 
-impl Answer for Rehearsed {
+impl Answer for WhatIfReport {
     const KIND: &'static str = "whatif";
 
-    type Json<'a> = &'a answers::Rehearsed;
+    type Json<'a> = &'a answers::WhatIfReport;
 
-    fn json(&self) -> &answers::Rehearsed {
+    fn json(&self) -> &answers::WhatIfReport {
         &self.0
     }
 
@@ -35,7 +35,7 @@ const SMALL: f64 = 0.001;
 /// Keys that are listed as moved.
 const MOST_MOVED: usize = 12;
 
-fn document(rehearsed: &answers::Rehearsed) -> Document {
+fn document(rehearsed: &answers::WhatIfReport) -> Document {
     let answer = &rehearsed.answer;
     let before = &answer.before;
     let mut document = Document::default();
@@ -78,7 +78,7 @@ fn document(rehearsed: &answers::Rehearsed) -> Document {
 }
 
 /// The change with the largest reduction of the step time among those that fit, or among those that may if none fits.
-fn best(rehearsed: &answers::Rehearsed) -> String {
+fn best(rehearsed: &answers::WhatIfReport) -> String {
     let answer = &rehearsed.answer;
     let possible: Vec<_> = answer
         .alone
@@ -109,7 +109,7 @@ fn best(rehearsed: &answers::Rehearsed) -> String {
     }
 }
 
-fn comparison(rehearsed: &answers::Rehearsed) -> Table {
+fn comparison(rehearsed: &answers::WhatIfReport) -> Table {
     let columns = vec![
         Column::words("case"),
         Column::numbers("step time"),
@@ -192,7 +192,7 @@ fn factor(x: f64) -> String {
     format!("{x:.3}")
 }
 
-fn one(document: &mut Document, rehearsal: &Rehearsal) {
+fn one(document: &mut Document, rehearsal: &ChangeResult) {
     match &rehearsal.outcome {
         Outcome::Impossible { problems } => {
             document.heading_with(rehearsal.name.as_str(), "not valid");
@@ -272,7 +272,7 @@ fn time(seconds: Seconds) -> Cell {
     Cell::number(text, seconds.get())
 }
 
-fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) {
+fn remarks(document: &mut Document, rehearsal: &ChangeResult, possible: &Possible) {
     let mut bullets: Vec<Cell> = rehearsal.notes.iter().map(|note| Cell::from(note.as_str())).collect();
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(

@@ -1,7 +1,7 @@
 //! Routes: the handler of each URL.
 
 use crate::clients::Client;
-use crate::desk::Desk;
+use crate::desk::Backend;
 use crate::guard::{self, Admission, Guard};
 use crate::jobs::{self, Jobs};
 use crate::pools::{Turn, WorkerPools};
@@ -26,7 +26,7 @@ use tower_service::Service as _;
 /// Shared state of all requests.
 pub(crate) struct App {
     pub(crate) settings: Settings,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) desk: Arc<dyn Backend>,
     pub(crate) guard: Guard,
     pub(crate) uploads: Uploads,
     pub(crate) jobs: Jobs,
@@ -44,8 +44,8 @@ type Shared = State<Arc<App>>;
 pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(|headers: HeaderMap| async move { assets::respond("index.html", &headers) }))
-        .route("/api/v1/start", get(|State(app): Shared| look(app, Desk::start)))
-        .route("/api/v1/traces", get(|State(app): Shared| look(app, Desk::traces)))
+        .route("/api/v1/start", get(|State(app): Shared| look(app, Backend::start)))
+        .route("/api/v1/traces", get(|State(app): Shared| look(app, Backend::traces)))
         .route("/api/v1/openapi.json", get(|State(app): Shared| async move { replies::bytes(StatusCode::OK, replies::JSON, app.desk.openapi()) }))
         .route("/api/v1/uploads", post(upload).get(|State(app): Shared| async move { app.uploads.present().await }))
         .route("/api/v1/jobs", post(start_job))
@@ -65,7 +65,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
 }
 
 /// Answers from disk data, on a thread that serves no connections.
-async fn look(app: Arc<App>, what: fn(&dyn Desk) -> Value) -> Response<Body> {
+async fn look(app: Arc<App>, what: fn(&dyn Backend) -> Value) -> Response<Body> {
     let Some(Turn { _turn, thread }) = app.pools.quick.turn().await else { return questions::busy() };
     let desk = Arc::clone(&app.desk);
     let work = tokio::task::spawn_blocking(move || {

@@ -2,7 +2,7 @@
 
 use crate::app::{self, App};
 use crate::clients::{Client, Clients};
-use crate::desk::Desk;
+use crate::desk::Backend;
 use crate::guard::Guard;
 use crate::jobs::Jobs;
 use crate::pools::WorkerPools;
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// Serves until stopped.
-    pub fn run(self, desk: Arc<dyn Desk>) -> std::io::Result<()> {
+    pub fn run(self, desk: Arc<dyn Backend>) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_stack_size(STACK)
@@ -91,7 +91,7 @@ impl Server {
         ended
     }
 
-    async fn serve(self, desk: Arc<dyn Desk>) -> std::io::Result<()> {
+    async fn serve(self, desk: Arc<dyn Backend>) -> std::io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         desk.uploads(self.uploads.folder());
         let mut end = self.end.subscribe();

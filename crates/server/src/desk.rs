@@ -81,7 +81,7 @@ pub enum Reply {
 }
 
 /// Answers questions. Called from many threads concurrently.
-pub trait Desk: Send + Sync + 'static {
+pub trait Backend: Send + Sync + 'static {
     /// Answers a question, with progress and cancellation through `watch`.
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply;
 

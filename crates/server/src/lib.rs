@@ -1,7 +1,7 @@
 //! The local server of `railwright serve`: the web UI and the HTTP API.
 //!
 //! Responsible for: access control (localhost, token, same origin), limits, timeouts and formats. Independent
-//! of the commands: the caller provides a [`Desk`], and the bytes of its answers are sent unchanged.
+//! of the commands: the caller provides a [`Backend`], and the bytes of its answers are sent unchanged.
 
 #[cfg(not(target_family = "wasm"))]
 mod app;
@@ -35,7 +35,7 @@ mod watch;
 pub use assets::page_file;
 #[cfg(not(target_family = "wasm"))]
 pub use connections::{Server, Stopper};
-pub use desk::{Desk, Outcome, Question, Reply};
+pub use desk::{Backend, Outcome, Question, Reply};
 #[cfg(not(target_family = "wasm"))]
 pub use settings::Settings;
 #[cfg(not(target_family = "wasm"))]

@@ -38,7 +38,7 @@ pub use schedule::{Chunks, Counts, Need, Placement, Refusal, Schedule, ScheduleF
 pub use segment::Segment;
 pub use spec::PlanSpec;
 pub use stage_recompute::StageRecompute;
-pub use uneven::{StageSplit, balanced_layers, by_compute, light_head, uneven_layers};
+pub use uneven::{StageSplit, balanced_layers, by_compute, end_balanced_layers, uneven_layers};
 pub(crate) use validate::MOST_DEVICES;
 pub use validate::{is_offered, validate, warnings};
 

@@ -92,7 +92,7 @@ impl Problem {
     }
 
     /// True if a known setting of the key removes the problem.
-    pub fn is_mended_by(&self, key: &str) -> bool {
+    pub fn is_resolved_by(&self, key: &str) -> bool {
         self.remedies.iter().any(|remedy| remedy.key == key)
     }
 

@@ -43,7 +43,7 @@ fn again(made: &Digest) -> RankTrace {
 fn answers(traces: &[RankTrace]) -> Vec<(&'static str, String)> {
     let job = || {
         let mut job = Job::new(traces.to_vec());
-        job.leave_out_blind();
+        job.drop_ranks_without_device_activity();
         job
     };
     let json = |value: serde_json::Result<String>| value.expect("JSON");

@@ -22,7 +22,7 @@ mod tests;
 pub use front::{Class, Codesign, Found, NoPlan, Row, Searched, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, Usual, usual_domains, usual_speeds};
 pub use judge::{
-    InTurn, Judging, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, Simulated, Steps, TokenCost,
+    InTurn, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, SecondRound, Simulated, Steps, TokenCost,
     Unsimulated, Workers, judge, simulated_step,
 };
 pub use order::{best_first, ideal, is_alike, is_at_least_as_good};

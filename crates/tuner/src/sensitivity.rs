@@ -15,7 +15,7 @@ use crate::whatif::parts;
 use knobs::{Knob, Setup, knobs};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, plan_summary, tree};
-use railwright_calculator::evaluate::{evaluate_with, seen_from};
+use railwright_calculator::evaluate::{evaluate_with, on_stage};
 use railwright_calculator::memory::Fit;
 use railwright_calculator::schedule::Workspace;
 use railwright_calculator::software;
@@ -222,7 +222,7 @@ fn through(
     })?;
     let after = best.with_costing(run, |costing| {
         let evaluation = evaluate_with(costing, workspace)?;
-        Ok(parts(&tree(costing, &seen_from(costing, &evaluation, stage))))
+        Ok(parts(&tree(costing, &on_stage(costing, &evaluation, stage))))
     })?;
     let mut most: Option<(Seconds, String)> = None;
     for part in before {

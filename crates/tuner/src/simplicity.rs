@@ -1,6 +1,6 @@
 //! Simplicity of a layout: unusual properties, and the number of enabled features.
 //!
-//! Responsible for: the order of layouts with step times within the model error: fewer and lesser [`Oddity`]s
+//! Responsible for: the order of layouts with step times within the model error: fewer and lesser [`UnusualFeature`]s
 //! first, in the order of the enumeration, then fewer features ([`complexity`]). Ties are determined in
 //! [`crate::search`].
 
@@ -9,11 +9,11 @@ use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
 use railwright_spec::software::by_id;
 use serde::Serialize;
 
-/// Oddities of a layout, the most severe first.
+/// UnusualFeatures of a layout, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Oddity {
+pub enum UnusualFeature {
     /// Virtual stages do not divide the layers: inner chunks differ. The first and the last chunk may have
     /// fewer layers, because they contain the embedding and the head.
     UnequalChunks,
@@ -33,7 +33,7 @@ pub enum Oddity {
     TightMemory,
 }
 
-impl Oddity {
+impl UnusualFeature {
     /// All oddities, the most severe first.
     pub const ALL: [Self; 7] = [
         Self::UnequalChunks,
@@ -64,25 +64,28 @@ fn dispatches_fused(software: &str) -> bool {
 
 /// A set of oddities. Its order is lexicographic: a more severe oddity outweighs all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Oddities(u8);
+pub struct UnusualFeatures(u8);
 
-impl Oddities {
-    /// Oddities of a plan on scale-up domains of `domain` devices, with `used_memory` as a share.
+impl UnusualFeatures {
+    /// UnusualFeatures of a plan on scale-up domains of `domain` devices, with `used_memory` as a share.
     pub fn of(plan: &Plan, domain: u64, used_memory: f64) -> Self {
         Self::default()
-            .with(Oddity::UnequalChunks, plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks))
+            .with(
+                UnusualFeature::UnequalChunks,
+                plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks),
+            )
             .with_layout(&Layout::new(plan, domain), dispatches_fused(&plan.software))
             .with(
-                Oddity::ShortContext,
+                UnusualFeature::ShortContext,
                 has_short_context(plan.sequence_length, plan.context_parallel, plan.micro_batch),
             )
             .with_sharding(plan)
-            .with(Oddity::TightMemory, used_memory > TIGHT)
+            .with(UnusualFeature::TightMemory, used_memory > TIGHT)
     }
 
     /// Adds an oddity if `is_there`.
     #[must_use]
-    pub const fn with(self, oddity: Oddity, is_there: bool) -> Self {
+    pub const fn with(self, oddity: UnusualFeature, is_there: bool) -> Self {
         if is_there { Self(self.0 | oddity.bit()) } else { self }
     }
 
@@ -90,9 +93,10 @@ impl Oddities {
     #[must_use]
     pub fn with_layout(self, layout: &Layout, fused_dispatch: bool) -> Self {
         let is_usual = fused_dispatch && layout.expert.ranks <= DISPATCHED_RANKS;
-        let is_scattered = !layout.expert.is_inside_domain() && !layout.expert.is_torn() && !is_usual;
-        self.with(Oddity::TornGroup, layout.torn().next().is_some())
-            .with(Oddity::ScatteredExperts, is_scattered)
+        let is_scattered =
+            !layout.expert.is_inside_domain() && !layout.expert.straddles_domains() && !is_usual;
+        self.with(UnusualFeature::TornGroup, layout.torn().next().is_some())
+            .with(UnusualFeature::ScatteredExperts, is_scattered)
     }
 
     /// Adds the oddities of a plan's sharding.
@@ -100,18 +104,18 @@ impl Oddities {
     pub const fn with_sharding(self, plan: &Plan) -> Self {
         let has_peers = plan.data_parallel * plan.context_parallel > 1;
         let is_whole = plan.sharding.zero_stage == 0;
-        self.with(Oddity::PartialSharding, !is_whole && plan.sharding.group.is_some())
-            .with(Oddity::WholeOptimizer, has_peers && is_whole)
+        self.with(UnusualFeature::PartialSharding, !is_whole && plan.sharding.group.is_some())
+            .with(UnusualFeature::WholeOptimizer, has_peers && is_whole)
     }
 
     /// Tests whether the set contains an oddity.
-    pub const fn has(self, oddity: Oddity) -> bool {
+    pub const fn has(self, oddity: UnusualFeature) -> bool {
         self.0 & oddity.bit() != 0
     }
 
     /// The oddities, the most severe first.
-    pub fn list(self) -> Vec<Oddity> {
-        Oddity::ALL.into_iter().filter(|oddity| self.has(*oddity)).collect()
+    pub fn list(self) -> Vec<UnusualFeature> {
+        UnusualFeature::ALL.into_iter().filter(|oddity| self.has(*oddity)).collect()
     }
 
     /// A number with the same order as the set.
@@ -211,9 +215,11 @@ mod tests {
 
     #[test]
     fn a_graver_oddity_outweighs_all_lesser_ones() {
-        let of = |list: &[Oddity]| list.iter().fold(Oddities::default(), |all, one| all.with(*one, true));
-        for (index, grave) in Oddity::ALL.into_iter().enumerate() {
-            assert!(of(&[grave]) > of(&Oddity::ALL[index + 1..]), "{grave:?}");
+        let of = |list: &[UnusualFeature]| {
+            list.iter().fold(UnusualFeatures::default(), |all, one| all.with(*one, true))
+        };
+        for (index, grave) in UnusualFeature::ALL.into_iter().enumerate() {
+            assert!(of(&[grave]) > of(&UnusualFeature::ALL[index + 1..]), "{grave:?}");
             assert_eq!(of(&[grave]).list(), [grave]);
         }
     }
@@ -223,19 +229,19 @@ mod tests {
         let plain = plan(&PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() });
         let sharding = |zero_stage, group| Sharding { zero_stage, group, reshard_after_forward: false };
         let sharded = Plan { sharding: sharding(1, None), ..plain };
-        assert_eq!(Oddities::of(&sharded, 8, 0.5), Oddities::default());
-        let list = |plan: &Plan, used| Oddities::of(plan, 8, used).list();
+        assert_eq!(UnusualFeatures::of(&sharded, 8, 0.5), UnusualFeatures::default());
+        let list = |plan: &Plan, used| UnusualFeatures::of(plan, 8, used).list();
         assert_eq!(
             list(&Plan { sharding: sharding(1, Some(2)), ..sharded.clone() }, 0.5),
-            [Oddity::PartialSharding]
+            [UnusualFeature::PartialSharding]
         );
         assert_eq!(
             list(&Plan { sharding: sharding(0, None), ..sharded.clone() }, 0.93),
-            [Oddity::WholeOptimizer, Oddity::TightMemory]
+            [UnusualFeature::WholeOptimizer, UnusualFeature::TightMemory]
         );
         let wide = Plan { data_parallel: 16, expert_tensor_parallel: 1, ..sharded.clone() };
         let spread = |expert_parallel| Plan { expert_parallel, ..wide.clone() };
-        assert_eq!(list(&spread(16), 0.5), [Oddity::ScatteredExperts]);
+        assert_eq!(list(&spread(16), 0.5), [UnusualFeature::ScatteredExperts]);
         assert_eq!(list(&spread(8), 0.5), []);
         let fused = |expert_parallel| Plan {
             software: "megatron-core-2025+fused-dispatch".to_owned(),
@@ -243,8 +249,8 @@ mod tests {
             ..spread(expert_parallel)
         };
         assert_eq!(list(&fused(64), 0.5), []);
-        assert_eq!(list(&fused(128), 0.5), [Oddity::ScatteredExperts]);
+        assert_eq!(list(&fused(128), 0.5), [UnusualFeature::ScatteredExperts]);
         let uneven = Plan { pipeline_parallel: 4, layers_per_stage: Some(vec![8, 7, 9, 8]), ..sharded };
-        assert_eq!(list(&uneven, 0.5), [Oddity::UnequalChunks]);
+        assert_eq!(list(&uneven, 0.5), [UnusualFeature::UnequalChunks]);
     }
 }

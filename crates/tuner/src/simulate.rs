@@ -35,7 +35,7 @@ use railwright_network::simulate::{
     Bundle, Class, Doing, FEW, LayerLoad, Links, Members, OverTime, Played, Script, StageWaits, Wiring, Work,
     layers, over_time, waits,
 };
-use railwright_network::traffic::Seats;
+use railwright_network::traffic::RankPlacement;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -141,7 +141,7 @@ pub struct Setting<'a> {
     /// Other jobs.
     pub background: Option<Background>,
     /// Devices of the ranks. `None` selects the first ones.
-    pub seats: Option<&'a Seats>,
+    pub seats: Option<&'a RankPlacement>,
 }
 
 impl<'a> Setting<'a> {
@@ -331,7 +331,7 @@ impl Prepared {
         if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
             return Err(problem);
         }
-        network.check_seated(plan.world_size(), seats)?;
+        network.check_placement(plan.world_size(), seats)?;
         let own = Machine::new(cluster);
         let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
         let free = network.unblocked(cluster)?;
@@ -477,7 +477,7 @@ impl After {
 
 /// Each dimension on the stage with its longest exchanges.
 fn rows(staged: &Staged, bundle: &Bundle, played: &Played) -> Vec<DimensionRow> {
-    let paces = bundle.paces_alone();
+    let paces = bundle.uncontended_speeds();
     let mut rows: Vec<DimensionRow> = Vec::new();
     for dimension in Dim::ALL {
         let mut stages: std::collections::BTreeMap<u32, DimensionRow> = std::collections::BTreeMap::new();

@@ -82,7 +82,7 @@ pub fn plainer(plan: &Plan) -> Vec<Plan> {
 }
 
 /// A plan as set by a file, with the free settings opened: for numbers of devices on which the file's layout is invalid.
-pub fn loosened(specified: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
+pub fn with_free_settings(specified: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
     let mut spec = PlanSpec::default();
     for key in PlanSpec::KEYS {
         let is_free = FREE.contains(&key.name) || more.iter().any(|name| name == key.name);
@@ -220,9 +220,9 @@ mod tests {
         let kept = opened(&plan, &["tensor_parallel".to_owned()], &["sequence_length".to_owned()]);
         assert_eq!((kept.tensor_parallel, kept.sequence_length, kept.micro_batch), (Some(2), None, None));
         let specified = PlanSpec { tensor_parallel: Some(2), global_batch: Some(64), ..PlanSpec::default() };
-        let loose = loosened(&specified, &[], &[]);
+        let loose = with_free_settings(&specified, &[], &[]);
         assert_eq!((loose.tensor_parallel, loose.global_batch), (None, Some(64)));
-        assert_eq!(loosened(&specified, &["tensor_parallel".to_owned()], &[]), specified);
+        assert_eq!(with_free_settings(&specified, &["tensor_parallel".to_owned()], &[]), specified);
     }
 
     #[test]

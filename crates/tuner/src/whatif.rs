@@ -20,7 +20,7 @@ pub use evidence::Evidence;
 pub use facts::Moved;
 pub use interaction::Interaction;
 pub(crate) use summary::parts;
-pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
+pub use summary::{Difference, PartChange, Summary, TimePart, summarize};
 
 use crate::search::difference_band;
 use apply::{Changed, Refusal, apply};
@@ -40,9 +40,9 @@ pub struct WhatIf {
     /// Warnings.
     pub warnings: Vec<Warning>,
     /// Each change alone, in the given order.
-    pub alone: Vec<Rehearsal>,
+    pub alone: Vec<ChangeResult>,
     /// All possible changes combined. `None` for fewer than two.
-    pub together: Option<Rehearsal>,
+    pub together: Option<ChangeResult>,
     /// The key that two changes set to different values, so that they cannot be combined. `None` without a conflict.
     pub rivals: Option<String>,
     /// Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs).
@@ -54,7 +54,7 @@ pub struct WhatIf {
 impl WhatIf {
     /// True if the MFU of some change is of another peak than that of the baseline: it does not change as throughput does.
     pub fn has_other_peaks(&self) -> bool {
-        let possible = self.alone.iter().chain(&self.together).filter_map(Rehearsal::possible);
+        let possible = self.alone.iter().chain(&self.together).filter_map(ChangeResult::possible);
         let mut changes = possible.map(|possible| {
             let (before, after) = (&self.before, &possible.after);
             let faster = after.tokens_per_second_per_device / before.tokens_per_second_per_device;
@@ -67,7 +67,7 @@ impl WhatIf {
 /// Result of one change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Rehearsal {
+pub struct ChangeResult {
     /// The change as given by the user.
     pub name: String,
     /// Keys whose values differ, including derived ones.
@@ -108,7 +108,7 @@ pub struct Possible {
     pub resolved: Vec<String>,
 }
 
-impl Rehearsal {
+impl ChangeResult {
     /// The changed run. `None` if it is impossible.
     pub fn possible(&self) -> Option<&Possible> {
         match &self.outcome {
@@ -120,13 +120,13 @@ impl Rehearsal {
 
 impl WhatIf {
     /// Result of all possible changes combined, or of the only one.
-    pub fn whole(&self) -> Option<&Rehearsal> {
+    pub fn whole(&self) -> Option<&ChangeResult> {
         self.together.as_ref().or_else(|| self.alone.first())
     }
 
     /// Verdict on the fit of the run with all changes; without it, the worst of all runs. An impossible change does not fit.
     pub fn fit(&self) -> Fit {
-        let of = |rehearsal: &Rehearsal| {
+        let of = |rehearsal: &ChangeResult| {
             rehearsal.possible().map_or(Fit::DoesNotFit, |possible| possible.after.fit)
         };
         match &self.together {
@@ -173,9 +173,9 @@ pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, V
 /// The combination of all changes that are possible alone. `None` for fewer than two.
 fn all_together(
     changes: &[Change],
-    alone: &[Rehearsal],
-    run: impl Fn(&Change) -> Result<Rehearsal, Vec<Problem>>,
-) -> Option<Rehearsal> {
+    alone: &[ChangeResult],
+    run: impl Fn(&Change) -> Result<ChangeResult, Vec<Problem>>,
+) -> Option<ChangeResult> {
     let (possible, left_out): (Vec<_>, Vec<_>) =
         changes.iter().zip(alone).partition(|(_, rehearsal)| rehearsal.possible().is_some());
     if possible.len() < 2 {
@@ -196,13 +196,13 @@ fn all_together(
     Some(rehearsal)
 }
 
-fn impossible(name: String, moved: Vec<Moved>, problems: Vec<Problem>) -> Rehearsal {
+fn impossible(name: String, moved: Vec<Moved>, problems: Vec<Problem>) -> ChangeResult {
     let outcome = Outcome::Impossible { problems };
-    Rehearsal { name, moved, evidence: None, notes: Vec::new(), outcome }
+    ChangeResult { name, moved, evidence: None, notes: Vec::new(), outcome }
 }
 
 /// Result of one change; its problems if it is invalid.
-fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehearsal, Vec<Problem>> {
+fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<ChangeResult, Vec<Problem>> {
     let name = change.name.clone();
     let changed: Changed = match apply(baseline, change) {
         Ok(changed) => changed,
@@ -241,7 +241,7 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehe
     let warnings = doubts.into_iter().filter(|w| !has(known, &w.id)).collect();
     let evidence = if changed.slow.is_empty() { evidence::of(&moved) } else { None };
     let outcome = Outcome::Possible(Box::new(Possible { after, difference, warnings, resolved }));
-    Ok(Rehearsal { name, moved, evidence, notes, outcome })
+    Ok(ChangeResult { name, moved, evidence, notes, outcome })
 }
 
 #[cfg(test)]

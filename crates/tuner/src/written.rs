@@ -95,7 +95,7 @@ pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
 fn laid_over(file: &PlanSpec, words: &[(&'static str, Value)]) -> PlanSpec {
     let mut spec = file.clone();
     let later: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
-    spec.give_way(&later, true);
+    spec.clear_replaced(&later, true);
     for (name, value) in words {
         // The values are from a specification, so setting them cannot fail.
         let _ = spec.set(name, value);

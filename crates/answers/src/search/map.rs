@@ -4,7 +4,7 @@
 
 use crate::Refused;
 use crate::question::Question;
-use crate::searcher::{Ran, Searcher};
+use crate::searcher::{SearchResults, Searcher};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::search::Search;
@@ -79,18 +79,19 @@ pub(super) fn cells(
     }
     let ran = searcher.run(&narrowed);
     let each = degrees.into_iter().zip(&narrowed).zip(&ran);
-    let cell = |(((index, tensor, pipeline), search), ran): (((usize, u64, u64), &Search<'_>), &Ran)| {
-        let setting = asked.settings().get(index)?;
-        let outcome = outcome(search, ran, |plan| setting.layout(plan));
-        let (cluster, devices) = (setting.word.clone(), search.cluster.devices);
-        Some(Cell { cluster, devices, tensor, pipeline, outcome })
-    };
+    let cell =
+        |(((index, tensor, pipeline), search), ran): (((usize, u64, u64), &Search<'_>), &SearchResults)| {
+            let setting = asked.settings().get(index)?;
+            let outcome = outcome(search, ran, |plan| setting.layout(plan));
+            let (cluster, devices) = (setting.word.clone(), search.cluster.devices);
+            Some(Cell { cluster, devices, tensor, pipeline, outcome })
+        };
     Ok(each.filter_map(cell).collect())
 }
 
 fn outcome(
     search: &Search<'_>,
-    ran: &Ran,
+    ran: &SearchResults,
     layout: impl Fn(&railwright_spec::plan::Plan) -> String,
 ) -> Outcome {
     if !ran.is_complete {

@@ -3,7 +3,7 @@
 use super::batches::plan_of;
 use crate::names::dimension;
 use crate::question::Question;
-use crate::searcher::{Ran, Searcher};
+use crate::searcher::{SearchResults, Searcher};
 use crate::setting::Setting;
 use railwright_spec::plan::{Plan, PlanSpec, validate};
 use railwright_spec::problem::Problem;
@@ -65,7 +65,7 @@ impl Nothing {
         searcher: &Searcher<'_>,
         searches: &[Search<'_>],
         indices: &[usize],
-        ran: &[Ran],
+        ran: &[SearchResults],
         batches: &[Option<u64>],
     ) -> Self {
         let mut misses: Vec<(usize, Miss)> = Vec::new();
@@ -181,7 +181,7 @@ pub(super) fn contradictions(
 /// Removes the hint for uneven stages if there are more chunks than layers, with embedding and head as one layer each.
 fn without_uneven(problem: Problem, layers: u64, plan: &Plan) -> Problem {
     let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages);
-    if problem.is_mended_by("plan.uneven_stages") && chunks > layers.saturating_add(2) {
+    if problem.is_resolved_by("plan.uneven_stages") && chunks > layers.saturating_add(2) {
         let mut problem = problem
             .hint(format!("{layers} layers allow at most {layers} chunks, but {chunks} were requested"));
         problem.remedies.retain(|remedy| remedy.key != "plan.uneven_stages");

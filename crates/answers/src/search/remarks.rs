@@ -13,11 +13,11 @@ use railwright_tuner::search::Search;
 pub(super) fn torn(asked: &dyn Question, shown: &[Shown]) -> Option<String> {
     let domain =
         |shown: &Shown| shown.ranked.candidate.plan.domain(&asked.settings()[shown.setting].run.cluster);
-    let is_torn =
+    let straddles_domains =
         |shown: &&Shown| Layout::new(&shown.ranked.candidate.plan, domain(shown)).torn().next().is_some();
     let ranks: Vec<String> =
-        shown.iter().filter(is_torn).map(|shown| shown.ranked.rank.to_string()).collect();
-    let first = shown.iter().find(is_torn)?;
+        shown.iter().filter(straddles_domains).map(|shown| shown.ranked.rank.to_string()).collect();
+    let first = shown.iter().find(straddles_domains)?;
     let plan = &first.ranked.candidate.plan;
     let (name, group) = Layout::new(plan, domain(first)).torn().next()?;
     let whole = Layout::segment(plan, domain(first)).map_or_else(String::new, |size| {

@@ -3,7 +3,7 @@
 use super::Shown;
 use crate::Refused;
 use crate::question::Question;
-use crate::searcher::Ran;
+use crate::searcher::SearchResults;
 use railwright_calculator::estimate::EstimateOptions;
 use railwright_tuner::ranking;
 use railwright_tuner::search::{Candidate, Objective, Options, Runners, Search, front, mark_ties};
@@ -15,7 +15,7 @@ const RETIMED: usize = 3;
 pub(super) fn candidates(
     searches: &[Search<'_>],
     indices: &[usize],
-    ran: &[Ran],
+    ran: &[SearchResults],
     simulated: Vec<Option<Runners>>,
     options: &Options,
     pareto: Option<(Objective, Objective)>,

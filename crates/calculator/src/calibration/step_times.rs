@@ -261,7 +261,7 @@ pub fn interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Int
 
 /// A run to measure, with the resulting intervals of all runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worth {
+pub struct MeasurementValue {
     /// Index of the run.
     pub index: usize,
     /// Upper over lower end of the 90% interval after measuring this run and those before it, geometric mean over the runs.
@@ -269,7 +269,7 @@ pub struct Worth {
 }
 
 /// Runs in the order in which their measurement would narrow the intervals of all runs most. A further run must narrow them by at least 2%.
-pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, Problem> {
+pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<MeasurementValue>, Problem> {
     const LITTLE: f64 = 0.98;
     let Some(first) = runs.first() else { return Ok(Vec::new()) };
     let table = intervals::steps(first.model.is_mixture_of_experts());
@@ -279,7 +279,7 @@ pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, 
         let scales: f64 = all.iter().map(|shares| posterior.predict(*shares).scale).sum();
         ((table.high - table.low) * scales / all.len() as f64).portable_exp()
     };
-    let mut found: Vec<Worth> = Vec::new();
+    let mut found: Vec<MeasurementValue> = Vec::new();
     for _ in 0..most.min(runs.len()) {
         let free = (0..runs.len()).filter(|index| found.iter().all(|known| known.index != *index));
         let tried = free.map(|index| (index, width(&now.observing(all[index]))));
@@ -288,7 +288,7 @@ pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, 
             break;
         }
         now = now.observing(all[index]);
-        found.push(Worth { index, width: after });
+        found.push(MeasurementValue { index, width: after });
     }
     Ok(found)
 }

@@ -91,7 +91,7 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
                     working = working.max(choices.working(part.kind, part.treatment));
                 }
                 if chunk.head {
-                    working += choices.working_beside(1);
+                    working += choices.prediction_working_memory(1);
                 }
             }
             let allocated = room.allocated(kept, working);

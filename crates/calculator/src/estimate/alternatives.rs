@@ -55,14 +55,14 @@ pub(super) fn widened((low, high): (f64, f64), ratios: &[f64]) -> (f64, f64) {
 
 /// The faster alternatives of open settings. `None` without one.
 fn faster(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
-    let total = time(&costing.relaid(&open.faster(costing.plan)?))?;
+    let total = time(&costing.for_plan(&open.faster(costing.plan)?))?;
     Some(Alternative { total, assumption: "with balanced experts".to_owned() })
 }
 
 /// The slower alternatives of open settings together. `None` without one.
 fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
     let plan = open.slower(costing.plan, costing.software)?;
-    let total = time(&costing.relaid(&plan))?;
+    let total = time(&costing.for_plan(&plan))?;
     let changes = [
         (
             plan.overlap != costing.plan.overlap,

@@ -6,7 +6,7 @@ use super::efficiency::Efficiency;
 use super::explain::Explanation;
 use super::identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity};
 use super::memory::MemoryEstimate;
-use super::provenance::Foundation;
+use super::provenance::EvidenceShare;
 use super::stages::StageRow;
 use super::step_time::{Interval, Throughput};
 use crate::money::Bill;
@@ -74,7 +74,7 @@ pub struct Estimate {
     /// Time and cost of the token budget; absent without a budget.
     pub money: Option<Bill>,
     /// Evidence for the step time; the shares sum to 1.
-    pub provenance: Vec<Foundation>,
+    pub provenance: Vec<EvidenceShare>,
     /// Warnings.
     pub warnings: Vec<Warning>,
     /// Derivations of the main numbers.

@@ -24,7 +24,7 @@ pub struct Efficiency {
     /// Executed arithmetic per second and accelerator.
     pub hardware_flop_rate: FlopPerSecond,
     /// HFU by peak.
-    pub hardware: Vec<Utilisation>,
+    pub hardware: Vec<Utilization>,
 }
 
 /// The arithmetic of one step in one convention.
@@ -40,13 +40,13 @@ pub struct ModelFlop {
     /// Achieved arithmetic per second and accelerator.
     pub rate: FlopPerSecond,
     /// MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower.
-    pub utilisation: Vec<Utilisation>,
+    pub utilisation: Vec<Utilization>,
 }
 
 /// A share of a peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Utilisation {
+pub struct Utilization {
     /// Number format of the peak.
     pub peak_format: DataType,
     /// Dense peak of that format per accelerator.
@@ -86,8 +86,8 @@ pub(super) fn efficiency(costing: &Costing<'_>, evaluation: &Evaluation) -> Effi
     }
     let peaks: Vec<(DataType, FlopPerSecond)> =
         formats.into_iter().filter_map(|f| peak_rate(costing.cluster, f).map(|peak| (f, peak))).collect();
-    let shares = |rate: FlopPerSecond| -> Vec<Utilisation> {
-        let share = |&(peak_format, peak): &(DataType, FlopPerSecond)| Utilisation {
+    let shares = |rate: FlopPerSecond| -> Vec<Utilization> {
+        let share = |&(peak_format, peak): &(DataType, FlopPerSecond)| Utilization {
             peak_format,
             peak,
             share: rate / peak,

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// A share of the step with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Foundation {
+pub struct EvidenceShare {
     /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
     /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
     pub id: String,
@@ -43,7 +43,7 @@ pub(super) fn foundations(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
     communication: &[CommunicationRow],
-) -> Vec<Foundation> {
+) -> Vec<EvidenceShare> {
     let time = &evaluation.time;
     let work = stage_work(costing, evaluation, evaluation.critical_stage);
     let mut operator = [Seconds::ZERO; 5];
@@ -82,10 +82,10 @@ pub(super) fn foundations(
     let mut list: Vec<(&str, &str, Seconds)> = named.map(|(&(id, title), time)| (id, title, time)).collect();
     list.push(("software", "constants of the software generation", time.host + time.fixed + time.jitter));
     list.push(("schedule", "pipeline schedule computed from the costs above", time.bubble));
-    let mut foundations: Vec<Foundation> = list
+    let mut foundations: Vec<EvidenceShare> = list
         .into_iter()
         .filter(|&(.., value)| value.get().abs() > 0.0)
-        .map(|(id, title, value)| Foundation {
+        .map(|(id, title, value)| EvidenceShare {
             id: id.to_owned(),
             title: title.to_owned(),
             time: value,
@@ -97,7 +97,7 @@ pub(super) fn foundations(
 }
 
 /// Share of the operators' time with evidence from another accelerator or from the data sheet.
-pub(super) fn weak_operator_share(foundations: &[Foundation]) -> f64 {
+pub(super) fn weak_operator_share(foundations: &[EvidenceShare]) -> f64 {
     let sum = |ids: &[&str]| -> f64 {
         foundations.iter().filter(|f| ids.contains(&f.id.as_str())).map(|f| f.share).sum()
     };

@@ -3,7 +3,7 @@
 use super::breakdown::runs_per_chunk;
 use super::memory::MemoryEstimate;
 use crate::costing::Costing;
-use crate::evaluate::{Evaluation, local_chunks, seen_from};
+use crate::evaluate::{Evaluation, local_chunks, on_stage};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ pub(super) fn table(
                 recompute: sum(|c| c.recompute),
                 busy,
                 // As in the breakdown: fused passes of two directions hide each other's communication.
-                exposed: seen_from(costing, evaluation, stage)
+                exposed: on_stage(costing, evaluation, stage)
                     .time
                     .exposed
                     .iter()

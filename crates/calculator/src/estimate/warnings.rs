@@ -264,7 +264,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
             ),
         ));
     }
-    if !layout.tensor.is_inside_domain() && !layout.tensor.is_torn() {
+    if !layout.tensor.is_inside_domain() && !layout.tensor.straddles_domains() {
         let is_in_server = layout.tensor.ranks <= costing.cluster.devices_per_node;
         list.push(Warning::new(
             "tensor-parallel-across-domains",
@@ -277,7 +277,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
             ),
         ));
     }
-    let is_wide = !layout.expert.is_inside_domain() && !layout.expert.is_torn();
+    let is_wide = !layout.expert.is_inside_domain() && !layout.expert.straddles_domains();
     let is_hidden = costing.plan.overlap.expert || costing.software.overlap_spanning_experts;
     if costing.plan.expert_parallel > 1 && is_wide && !is_hidden {
         // Recommended only if it has an effect.
@@ -339,7 +339,7 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
     calibration::warnings(costing, estimate, list);
     let software = costing.software;
     let architecture = costing.machine.architecture.as_str();
-    let has = costing.machine.device.sustains_products(costing.compute_type())
+    let has = costing.machine.device.includes_sustained_gemm_rate(costing.compute_type())
         || software.matmul.keys().any(|key| key.split('.').next() == Some(architecture));
     if !has {
         list.push(Warning::new(

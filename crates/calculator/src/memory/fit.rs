@@ -123,7 +123,7 @@ pub fn probability_of_fitting(need: Bytes, available: Bytes, sigma: f64) -> f64 
 }
 
 /// Maximum need for a probability of fitting: the inverse of [`probability_of_fitting`], by bisection.
-pub fn most_that_fits(probability: f64, available: Bytes, sigma: f64) -> Bytes {
+pub fn largest_fitting_need(probability: f64, available: Bytes, sigma: f64) -> Bytes {
     let (mut fits, mut fails) = (0.0, available.get().max(1.0) * 1e3);
     for _ in 0..200 {
         let middle = f64::midpoint(fits, fails);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_just_fits_fits_with_that_probability() {
         // 90% of a normal distribution is below 1.2816 standard deviations.
-        let most = most_that_fits(0.9, Bytes::from_gib(80.0), 0.05);
+        let most = largest_fitting_need(0.9, Bytes::from_gib(80.0), 0.05);
         assert!((most.gib() - 80.0 / (1.281_551_6_f64 * 0.05).exp()).abs() < 1e-5, "{most:?}");
         assert!(probability_of_fitting(most, Bytes::from_gib(80.0), 0.05) >= 0.9);
     }

@@ -8,14 +8,14 @@ use railwright_spec::plan::Plan;
 
 /// Parameters of every part of a model on one rank, for given parallel sizes.
 #[derive(Clone, Debug)]
-pub struct HeldParts {
+pub struct RankParameters {
     pub(super) kinds: Vec<Held>,
     pub(super) embedding: Held,
     /// Index 0: without the embedding. Index 1: on its stage, whose word embedding a tied head shares.
     pub(super) head: [Held; 2],
 }
 
-impl HeldParts {
+impl RankParameters {
     /// Parts for a plan's parallel sizes.
     pub fn new(model: &Model, plan: &Plan) -> Self {
         Self {

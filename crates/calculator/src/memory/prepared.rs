@@ -3,7 +3,7 @@
 //! Responsible for: a bit-identical [`Peak`] to [`super::peak`], from parts that are reused over plans. Excludes plans whose stages differ
 //! in recompute.
 
-use super::held::HeldParts;
+use super::held::RankParameters;
 use super::moment::Moment;
 use super::parameters::{PerParameter, Shares, per_parameter};
 use super::stages::{StageLayers, layout};
@@ -108,7 +108,7 @@ pub struct PeakParts(Prepared);
 
 impl PeakParts {
     /// Sizes the parts under the plan's policy. The stages are added per layout.
-    pub fn new(input: &MemoryInput<'_>, held: &HeldParts) -> Self {
+    pub fn new(input: &MemoryInput<'_>, held: &RankParameters) -> Self {
         Self(prepare_layers(input, held.clone(), Vec::new()))
     }
 
@@ -134,7 +134,7 @@ impl PeakParts {
         &self,
         input: &MemoryInput<'_>,
         layout: &StageLayout,
-        held: &HeldStages,
+        held: &StageParameters,
     ) -> UnshardedStages {
         let stages = layout.0.iter().zip(&held.0).map(|(on, held)| {
             let mut sum = *held;
@@ -147,7 +147,7 @@ impl PeakParts {
 
 /// Parameters of each stage of a layout before sharding: common to all micro-batches, recompute and shardings.
 #[derive(Clone, Debug)]
-pub struct HeldStages(Vec<StageSum>);
+pub struct StageParameters(Vec<StageSum>);
 
 /// Stages with their activations under one recompute and one micro-batch, before sharding: common to all shardings.
 #[derive(Clone, Debug)]
@@ -166,20 +166,20 @@ impl UnshardedStages {
     }
 }
 
-impl HeldParts {
+impl RankParameters {
     /// Parameters on the stages of a layout.
-    pub fn on(&self, model: &Model, software: &MemorySoftware, layout: &StageLayout) -> HeldStages {
+    pub fn on(&self, model: &Model, software: &MemorySoftware, layout: &StageLayout) -> StageParameters {
         let of = |(_, chunks): (usize, &[StageLayers])| {
             let mut sum = StageSum::empty(software);
             sum.hold(self, model, chunks);
             sum
         };
-        HeldStages(layout.stages().map(of).collect())
+        StageParameters(layout.stages().map(of).collect())
     }
 }
 
 /// Lower bound of a stage's memory, independent of its activations.
-impl HeldStages {
+impl StageParameters {
     /// Need of the largest stage during the optimizer step: a lower bound of [`Peak`] under any recompute and micro-batch.
     pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::OptimizerStep));
@@ -196,7 +196,7 @@ impl HeldStages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{HeldParts, SoftwareCatalogue, peak, testing};
+    use crate::memory::{RankParameters, SoftwareCatalogue, peak, testing};
     use railwright_spec::plan::{Recompute, Schedule};
     use railwright_spec::quantity::Bytes;
 
@@ -232,7 +232,7 @@ mod tests {
                         software,
                         in_flight: None,
                     };
-                    let parameters = HeldParts::new(&model, &plan);
+                    let parameters = RankParameters::new(&model, &plan);
                     let base = PeakParts::new(&whole, &parameters);
                     let stages = StageLayout::new(&model, &cluster, &plan, software);
                     let held = parameters.on(&model, software, &stages);

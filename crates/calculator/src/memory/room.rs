@@ -6,7 +6,7 @@
 use super::moment::Moment;
 use super::stages::{StageLayers, arrange};
 use super::sum::{Prepared, StageSum, overheads, prepare, stage_sum};
-use super::{MemoryInput, most_that_fits};
+use super::{MemoryInput, largest_fitting_need};
 use railwright_spec::quantity::Bytes;
 
 /// One stage without the activations and the working set of its layers.
@@ -78,7 +78,7 @@ impl<'a> Rooms<'a> {
     /// Maximum allocation for a probability of fitting: the inverse of the report's verdict.
     pub(crate) fn limit(&self, probability: f64) -> Bytes {
         let MemoryInput { cluster, plan, software, .. } = self.input;
-        let least = most_that_fits(probability, cluster.accelerator.memory, software.sigma);
+        let least = largest_fitting_need(probability, cluster.accelerator.memory, software.sigma);
         let (reserved, _) = overheads(1.0, plan, software);
         let (_, outside) = overheads(0.0, plan, software);
         Bytes::new((least.get() - outside) / (1.0 + (reserved - 1.0) / 2.0))

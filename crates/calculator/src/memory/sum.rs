@@ -5,7 +5,7 @@
 
 use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
-use super::held::HeldParts;
+use super::held::RankParameters;
 use super::moment::Moment;
 use super::parameters::{Extent, Held, PerParameter, gathered, per_parameter};
 use super::stages::{StageLayers, layers_per_chunk, layout};
@@ -58,7 +58,7 @@ pub(crate) struct Prepared {
     pub sizes: Sizes,
     pub per: PerParameter,
     pub head: HeadBytes,
-    pub(super) held: HeldParts,
+    pub(super) held: RankParameters,
     pub stages: Vec<Vec<StageLayers>>,
     pub recomputed_layers: u64,
     /// Treatments by stage and layer, and each kind of layer under each treatment. `None` if stages do not differ in recompute.
@@ -179,13 +179,13 @@ impl StageSum {
 
 pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
-    prepare_layers(input, HeldParts::new(model, plan), layout(model, plan, software.stage_split))
+    prepare_layers(input, RankParameters::new(model, plan), layout(model, plan, software.stage_split))
 }
 
 /// Prepares layers with known parameters and given stages. A search that has stages by shape passes none.
 pub(super) fn prepare_layers(
     input: &MemoryInput<'_>,
-    held: HeldParts,
+    held: RankParameters,
     stages: Vec<Vec<StageLayers>>,
 ) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
@@ -340,7 +340,7 @@ pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usi
 
 impl StageSum {
     /// Sets the parameters of a stage with these chunks.
-    pub(super) fn hold(&mut self, parts: &HeldParts, model: &Model, chunks: &[StageLayers]) {
+    pub(super) fn hold(&mut self, parts: &RankParameters, model: &Model, chunks: &[StageLayers]) {
         let with_embedding = chunks.iter().any(|chunk| chunk.embedding);
         let (mut all, mut trained) = (Extent::default(), Extent::default());
         for chunk in chunks {

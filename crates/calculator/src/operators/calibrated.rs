@@ -49,7 +49,7 @@ impl Corrections {
         }
     }
 
-    pub(super) fn sustains_products(&self, data_type: DataType) -> bool {
+    pub(super) fn includes_sustained_gemm_rate(&self, data_type: DataType) -> bool {
         self.products[data_type as usize].as_ref().is_some_and(|curve| curve.is_sustained)
     }
 

@@ -16,7 +16,7 @@ use crate::args;
 use crate::input::access;
 pub(crate) use catalogue::Caller;
 #[cfg(target_family = "wasm")]
-use railwright_server::Desk;
+use railwright_server::Backend;
 use railwright_server::Reply;
 use railwright_spec::problem::Problem;
 #[cfg(not(target_family = "wasm"))]
@@ -30,7 +30,7 @@ use {
 
 /// The desk for a web UI that runs the program in the browser: nothing was given, and only files passed by the page are read.
 #[cfg(target_family = "wasm")]
-pub(crate) fn page_desk() -> impl Desk {
+pub(crate) fn page_desk() -> impl Backend {
     desk::Commands::new(
         crate::input::given::Given::default(),
         Box::new(|uploads| access::restrict(&[], uploads)),

@@ -147,7 +147,7 @@ fn all() -> BTreeMap<String, Value> {
         r::validate::network::Measured,
         r::validate::regret::Judged,
         r::values::Values,
-        r::whatif::Rehearsed,
+        r::whatif::WhatIfReport,
     ];
     all.add::<c::planned::export::ExportFields<'static>>("export");
     all.finish()

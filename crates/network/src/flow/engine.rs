@@ -56,7 +56,7 @@ pub trait Traffic {
     }
 
     /// Progress of a program that repeats in laps. `None` without laps, or between two of them.
-    fn lap(&self) -> Option<Lap> {
+    fn lap(&self) -> Option<ProgramProgress> {
         None
     }
 
@@ -80,7 +80,7 @@ pub trait Traffic {
 
 /// Progress of a repeating program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lap {
+pub struct ProgramProgress {
     /// Laps begun.
     pub number: u64,
     /// Laps that may still be skipped safely.

@@ -15,7 +15,7 @@ mod table;
 mod tests;
 
 pub use held::{MOST_FLOWS as MOST_HELD, held};
-pub use mesh::Meshed;
+pub use mesh::MeshRoutes;
 pub use rows::parse;
 
 use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};

@@ -4,7 +4,7 @@
 //! `docs/concepts/flow-model.md`. The rank numbers are those of the network's devices. Does not choose an
 //! algorithm.
 
-use super::engine::{Flow, Lap, Start, Traffic};
+use super::engine::{Flow, ProgramProgress, Start, Traffic};
 
 /// Messages in phases: each begins when the last message of the preceding one has arrived.
 #[derive(Clone, Debug)]
@@ -123,9 +123,9 @@ impl Traffic for Ring {
         self.try_begin(next, start);
     }
 
-    fn lap(&self) -> Option<Lap> {
+    fn lap(&self) -> Option<ProgramProgress> {
         let most = self.begun.first().map_or(0, |_| self.begun.iter().copied().max().unwrap_or(0));
-        Some(Lap { number: self.least, left: self.steps.saturating_sub(most + 1) })
+        Some(ProgramProgress { number: self.least, left: self.steps.saturating_sub(most + 1) })
     }
 
     fn state(&self, state: &mut Vec<u64>) {

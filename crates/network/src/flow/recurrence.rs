@@ -4,7 +4,7 @@
 //! skipping all remaining laps. Equal states have the same active messages at the same time before their next event. A deterministic system
 //! in the same state repeats itself. Requires equal, not merely similar, states.
 
-use super::engine::{Lap, Run, Traffic};
+use super::engine::{ProgramProgress, Run, Traffic};
 
 /// Distances in time that are closer than this share of a lap are equal.
 const EQUAL: f64 = 1e-9;
@@ -23,7 +23,7 @@ pub(super) struct Recurrence {
 /// A simulation at the start of a lap.
 #[derive(Debug)]
 struct Picture {
-    lap: Lap,
+    lap: ProgramProgress,
     time: f64,
     flows: u64,
     carried: Vec<f64>,
@@ -64,7 +64,7 @@ impl Recurrence {
     }
 }
 
-fn picture(run: &Run, traffic: &impl Traffic, lap: Lap) -> Picture {
+fn picture(run: &Run, traffic: &impl Traffic, lap: ProgramProgress) -> Picture {
     let (time, flows) = run.progress();
     let mut state = Vec::new();
     traffic.state(&mut state);

@@ -3,7 +3,7 @@
 //! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device with two ranks.
 
 use super::names::{number_of, same_number};
-use crate::traffic::Seats;
+use crate::traffic::RankPlacement;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
@@ -107,8 +107,8 @@ impl Allocation {
     }
 
     /// Location of its ranks.
-    pub fn seats(&self) -> Result<Seats, Problem> {
-        Seats::new(self.hosts.iter().flat_map(|host| host.devices.iter().copied()).collect())
+    pub fn seats(&self) -> Result<RankPlacement, Problem> {
+        RankPlacement::new(self.hosts.iter().flat_map(|host| host.devices.iter().copied()).collect())
     }
 
     /// Ranks.

@@ -207,7 +207,7 @@ impl Bundle {
     }
 
     /// By class: relative speed when it has the network for itself; 1 is its ideal speed.
-    pub fn paces_alone(&self) -> Vec<f64> {
+    pub fn uncontended_speeds(&self) -> Vec<f64> {
         let mut paces = vec![1.0; self.classes.len()];
         for (class, units) in self.classes.iter().enumerate() {
             let mut allocator = Allocator::new(self.rows.iter().copied());

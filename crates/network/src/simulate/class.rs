@@ -10,7 +10,7 @@
 use super::edge::Edge;
 use super::lattice;
 use crate::topology::{Design, Fabric};
-use crate::traffic::{Algorithm, Exchange, Numbering, Seats};
+use crate::traffic::{Algorithm, Exchange, Numbering, RankPlacement};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Class {
         numbering: &Numbering,
         stage: Option<u32>,
         design: &Design,
-        seats: Option<&Seats>,
+        seats: Option<&RankPlacement>,
     ) -> Self {
         let first = Self::of(exchange, numbering, stage, design);
         let Some(seats) = seats else { return first };

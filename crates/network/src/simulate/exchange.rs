@@ -32,7 +32,7 @@ pub struct ExchangeTime {
 /// Times of exchanges that start together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Together {
+pub struct ConcurrentTimes {
     /// Each of them.
     pub exchanges: Vec<ExchangeTime>,
     /// Until the last has ended, latency apart.
@@ -50,7 +50,7 @@ pub fn exchange_time(
     wiring: &Wiring,
     numbering: &Numbering,
     exchanges: &[Exchange],
-) -> Result<Together, Problem> {
+) -> Result<ConcurrentTimes, Problem> {
     wiring.check(u32::try_from(numbering.ranks()).unwrap_or(u32::MAX))?;
     let design = &wiring.topology.design;
     let classes: Vec<Class> =
@@ -59,7 +59,7 @@ pub fn exchange_time(
 }
 
 /// The same for classes.
-pub fn class_time(wiring: &Wiring, classes: &[Class]) -> Result<Together, Problem> {
+pub fn class_time(wiring: &Wiring, classes: &[Class]) -> Result<ConcurrentTimes, Problem> {
     let bundle = Bundle::new(wiring, classes, usize::MAX)?;
     let mut script = Script::default();
     for (number, class) in classes.iter().enumerate() {
@@ -78,7 +78,7 @@ pub fn class_time(wiring: &Wiring, classes: &[Class]) -> Result<Together, Proble
             slowdown: if class.ideal > 0.0 { time / class.ideal } else { 1.0 },
         }
     });
-    Ok(Together {
+    Ok(ConcurrentTimes {
         exchanges: times.collect(),
         duration: played.duration,
         flows: bundle.units.len(),

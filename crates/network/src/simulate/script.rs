@@ -58,7 +58,7 @@ pub struct Played {
 
 /// Lower bounds of the remaining time of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rests {
+pub struct RemainingTimeBounds {
     /// By task: from its end to the end of the step.
     after: Vec<Seconds>,
     /// The whole step.
@@ -111,8 +111,8 @@ impl Script {
     /// wait for each other.
     ///
     /// `rest(t) = max of time(f) + rest(f) over all f after t`, the longest path.
-    pub fn rests(&self, bundle: &Bundle) -> Option<Rests> {
-        let paces = bundle.paces_alone();
+    pub fn rests(&self, bundle: &Bundle) -> Option<RemainingTimeBounds> {
+        let paces = bundle.uncontended_speeds();
         let time = |task: u32| match self.work[task as usize] {
             Work::Pause(time) => time.max(Seconds::ZERO),
             Work::Move { class, amount } => {
@@ -144,7 +144,7 @@ impl Script {
             after[task as usize] = rest;
             whole = whole.max(time(task) + rest);
         }
-        Some(Rests { after, whole })
+        Some(RemainingTimeBounds { after, whole })
     }
 
     /// By task: the predecessor that ended last, the first of equals. `None` without predecessors.
@@ -218,7 +218,7 @@ impl Script {
     pub fn play_within(
         &self,
         bundle: &Bundle,
-        (limit, rests): (Seconds, Option<&Rests>),
+        (limit, rests): (Seconds, Option<&RemainingTimeBounds>),
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Option<Played>, Problem> {
         let mut player = Player {

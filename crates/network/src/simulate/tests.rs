@@ -14,7 +14,7 @@ mod recovery;
 mod uniform;
 mod zones;
 
-use super::{Class, Part, Together, Wiring, class_time, exchange_time};
+use super::{Class, ConcurrentTimes, Part, Wiring, class_time, exchange_time};
 use crate::flow::program::{self, Phases, Ring};
 use crate::flow::{Traffic, simulate};
 use crate::topology::{Design, DesignSpec, Kind, Layer, Routing};
@@ -76,7 +76,7 @@ pub(super) fn exchange(world: u64, shape: Shape, n: u64, stride: u64, bytes: f64
     (numbering, exchange)
 }
 
-fn alone(wiring: &Wiring, (numbering, exchange): &(Numbering, Exchange)) -> Together {
+fn alone(wiring: &Wiring, (numbering, exchange): &(Numbering, Exchange)) -> ConcurrentTimes {
     exchange_time(wiring, numbering, std::slice::from_ref(exchange)).unwrap_or_else(|p| panic!("{p}"))
 }
 

@@ -16,7 +16,7 @@ use crate::flow::listed::{DomainPorts, Routes};
 use crate::flow::{Flow, LinkPath, Wires};
 use crate::topology::scale_up::WithoutPart;
 use crate::topology::{Design, Detail, Layer, LinkId, Node, Route, Routing, Topology};
-use crate::traffic::Seats;
+use crate::traffic::RankPlacement;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
@@ -266,11 +266,11 @@ impl Wiring {
 
     /// Returns an error if ranks of a run on the first `ranks` devices are cut off, with the ranks and the cause.
     pub fn check(&self, ranks: u32) -> Result<(), Problem> {
-        self.check_seated(ranks, None)
+        self.check_placement(ranks, None)
     }
 
     /// The same for ranks on other devices.
-    pub fn check_seated(&self, ranks: u32, seats: Option<&Seats>) -> Result<(), Problem> {
+    pub fn check_placement(&self, ranks: u32, seats: Option<&RankPlacement>) -> Result<(), Problem> {
         let devices = self.devices();
         let ranks = seats.map_or(ranks, |seats| ranks.max(seats.last() + 1));
         if ranks > devices {

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: domains of neighbouring devices, rails of the same position in them, counts of pairs. Independent of switches.
 
-use super::Seats;
+use super::RankPlacement;
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct Place {
     pub rails: u64,
     /// Devices of the ranks; `None` for the first ones.
     #[serde(skip)]
-    pub seats: Option<Seats>,
+    pub seats: Option<RankPlacement>,
 }
 
 /// Kind of a pair of ranks.
@@ -59,7 +59,7 @@ impl Place {
 
     /// The same with ranks on given devices.
     #[must_use]
-    pub fn seated(mut self, seats: Option<&Seats>) -> Self {
+    pub fn seated(mut self, seats: Option<&RankPlacement>) -> Self {
         self.seats = seats.cloned();
         self
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The device of every rank, and the rank of every device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seats(Arc<Table>);
+pub struct RankPlacement(Arc<Table>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Table {
@@ -17,7 +17,7 @@ struct Table {
     ranks: Vec<u32>,
 }
 
-impl Seats {
+impl RankPlacement {
     /// Creates seats from a list of devices by rank, each once.
     pub fn new(devices: Vec<u32>) -> Result<Self, Problem> {
         let most = devices.iter().copied().max().map_or(0, |last| last as usize + 1);

@@ -9,10 +9,10 @@ use railwright_spec::quantity::Bytes;
 use railwright_step::Dimension;
 use serde::Serialize;
 
-/// Squares of equal cells over the same ranks.
+/// TrafficMatrix of equal cells over the same ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Squares {
+pub struct TrafficMatrix {
     /// Ranks of the run.
     pub ranks: u32,
     /// Ranks along a cell's side; the last cell may have fewer.
@@ -37,9 +37,9 @@ pub struct Square {
 }
 
 impl Traffic {
-    /// Squares of at most `side` cells along a side, on the domains of a placement. O(dimensions x (partners + cells)). `wanted` is called
+    /// TrafficMatrix of at most `side` cells along a side, on the domains of a placement. O(dimensions x (partners + cells)). `wanted` is called
     /// periodically and may stop it.
-    pub fn squares<E>(&self, place: &Place, side: u32, wanted: Wanted<'_, E>) -> Result<Squares, E> {
+    pub fn squares<E>(&self, place: &Place, side: u32, wanted: Wanted<'_, E>) -> Result<TrafficMatrix, E> {
         let all = Cells::new(&Matrix::watched(self, place, wanted)?, side);
         let mut squares = vec![square(None, &all)];
         for (dimension, part) in self.parts() {
@@ -48,7 +48,7 @@ impl Traffic {
                 squares.push(square);
             }
         }
-        Ok(Squares { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares })
+        Ok(TrafficMatrix { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares })
     }
 
     /// Bytes between rails that leave domains: the total first, then those of each dimension with any. `wanted` is called periodically and

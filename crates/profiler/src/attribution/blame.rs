@@ -25,7 +25,7 @@ struct Root {
 
 /// Waits for one collective that one member caused.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Charged {
+pub struct CausedWaits {
     /// Index of the member in the job.
     pub member: u32,
     /// Time at which the last rank entered the collective, in nanoseconds.
@@ -48,7 +48,7 @@ pub(super) struct Charges {
     /// By member and index of the interval: waits charged to it, in nanoseconds.
     pub stretches: BTreeMap<(u32, u32), f64>,
     /// Root of each wait, with the entry time of the last rank.
-    pub list: Vec<Charged>,
+    pub list: Vec<CausedWaits>,
     /// Sum of all waits, in nanoseconds.
     pub total: f64,
 }
@@ -113,7 +113,7 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
             let wait = waits as f64 * root.share;
             charges.waits[root.member as usize] += wait;
             if wait > 0.0 {
-                charges.list.push(Charged { member: root.member, at: last, wait });
+                charges.list.push(CausedWaits { member: root.member, at: last, wait });
             }
             match root.place {
                 Some(place) => *charges.stretches.entry((root.member, place)).or_default() += wait,

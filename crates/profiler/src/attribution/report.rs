@@ -3,7 +3,7 @@
 //! Responsible for: the value that the `stragglers` command prints: cost of every rank per step by replay, ranks above the noise, their
 //! causes and times. Excludes ranks whose effect is below the noise of the steps.
 
-use super::blame::Charged;
+use super::blame::CausedWaits;
 use super::cause::{CauseClass, Evidence};
 use super::links::SlowGroup;
 use super::verdict::{Lacking, Named, Verdict};
@@ -142,7 +142,7 @@ pub struct StragglerReport {
     pub origin: i64,
     /// Every wait and its root, in order of time.
     #[serde(skip)]
-    pub charged: Vec<Charged>,
+    pub charged: Vec<CausedWaits>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
     /// Ranks of every stage with longer compute than the others, even if it may be so by design, for any verdict.

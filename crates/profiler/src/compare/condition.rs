@@ -51,7 +51,7 @@ pub struct Verdict {
 impl Verdict {
     /// Adds the significance of the change, if known: an insignificant change meets no condition.
     #[must_use]
-    pub fn held_against(self, significant: Option<bool>) -> Self {
+    pub fn with_significance(self, significant: Option<bool>) -> Self {
         Self { met: self.met && significant != Some(false), significant, ..self }
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         assert!(met("step_time<-2%", 100.0, 97.0) && !met("step_time<-2%", 100.0, 99.0));
         assert!(met("host>+50%", 1.0, 1.0));
         let verdict = Condition::parse("step_time>1%").unwrap().check(&comparison(100.0, 103.0)).unwrap();
-        let held = |significant| verdict.clone().held_against(significant).met;
+        let held = |significant| verdict.clone().with_significance(significant).met;
         assert!(held(None) && held(Some(true)) && !held(Some(false)));
         for bad in ["step_time", "step_time>", "step_time>3", "step_time>3 parsecs", ">3%", "step_time>nan%"]
         {

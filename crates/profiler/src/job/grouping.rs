@@ -30,7 +30,7 @@ pub enum Family {
 
 /// Identity in the header of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clue {
+pub struct FileIdentity {
     /// The rank.
     pub rank: Option<u32>,
     /// World size of the job.
@@ -69,7 +69,7 @@ pub struct Sighting {
     /// Relation to a job.
     pub standing: Standing,
     /// Its header.
-    pub clue: Clue,
+    pub clue: FileIdentity,
     /// A hash of its header, to detect copies.
     pub digest: u64,
 }

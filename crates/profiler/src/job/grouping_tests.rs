@@ -10,7 +10,7 @@ fn trace(path: &str, rank: Option<u32>, world_size: Option<u32>, start: Option<u
         path: path.to_owned(),
         bytes: 10,
         format: "PyTorch profiler".to_owned(),
-        clue: Clue { rank, world_size, start: start.map(|s| s * 1_000_000), first_step: None },
+        clue: FileIdentity { rank, world_size, start: start.map(|s| s * 1_000_000), first_step: None },
         digest,
         ..Sighting::default()
     }

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// The verdict of the straggler report on the same job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Judgement {
+pub struct StragglerVerdict {
     /// Its verdict.
     pub verdict: attribution::Verdict,
     /// Causes of delay that it names, most expensive first.
@@ -29,7 +29,7 @@ pub struct Judgement {
 impl PipelinePage {
     /// Replaces the report's own verdicts on ranks and stages by those of the straggler report of the same job.
     fn judge_by(&mut self, report: &StragglerReport) {
-        self.judgement = Some(Judgement {
+        self.judgement = Some(StragglerVerdict {
             verdict: report.verdict,
             culprits: report.culprits.clone(),
             reasons: report.reasons.clone(),
@@ -57,7 +57,7 @@ pub fn of_job(
     Ok(page)
 }
 
-impl Judgement {
+impl StragglerVerdict {
     /// Tests whether sequences or experts of different size are named.
     pub(super) fn names_work(&self) -> bool {
         self.culprits.iter().any(|named| named.work().is_some())

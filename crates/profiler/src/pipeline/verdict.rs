@@ -3,7 +3,7 @@
 //! Responsible for: stalls, a slow worker, a slow stage, unequal micro-batches and messages that cost a step more than the variation
 //! between steps. Without such a cost, a verdict reports that. Excludes stragglers below the noise, and the effect of unrecorded stages.
 
-use super::{Certainty, Judgement, PipelinePage, Stall};
+use super::{Certainty, PipelinePage, Stall, StragglerVerdict};
 use crate::attribution::MOST_OFF;
 use crate::replay::Share;
 use railwright_spec::human;
@@ -62,7 +62,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
         Some(judgement) => judgement.verdicts(page),
         None => [worker(page), stage(page)].into_iter().flatten().filter(is_notable).collect(),
     };
-    let has_lengths = judgement.is_some_and(Judgement::names_work);
+    let has_lengths = judgement.is_some_and(StragglerVerdict::names_work);
     let lengths = lengths(page).filter(|_| !has_lengths);
     found.extend([lengths, messages(page)].into_iter().flatten().filter(is_notable));
     // Stalls are rated by their cost in the steps that they affect.

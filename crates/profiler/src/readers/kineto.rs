@@ -19,7 +19,7 @@ mod tests;
 
 use super::{Keep, Reader, Recording, scan};
 use crate::RankTrace;
-use crate::job::{Clue, Standing};
+use crate::job::{FileIdentity, Standing};
 use crate::trace::{DamageKind, Identity};
 use fill::{Fill, Spot};
 use head::Head;
@@ -60,7 +60,7 @@ impl Reader for Kineto {
         }
     }
 
-    fn clue(&self, head: &[u8]) -> Clue {
+    fn clue(&self, head: &[u8]) -> FileIdentity {
         head::clue(head)
     }
 

@@ -5,7 +5,7 @@
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording, number_after};
-use crate::job::{Clue, Family};
+use crate::job::{Family, FileIdentity};
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_spec::problem::Problem;
 use serde::Deserialize;
@@ -59,9 +59,9 @@ impl Reader for MegaScan {
         Family::Passes
     }
 
-    fn clue(&self, head: &[u8]) -> Clue {
+    fn clue(&self, head: &[u8]) -> FileIdentity {
         let first_step = number_after(head, b"\"iteration\"").and_then(|step| u32::try_from(step).ok());
-        Clue { first_step, ..Clue::default() }
+        FileIdentity { first_step, ..FileIdentity::default() }
     }
 
     fn matches(&self, head: &[u8]) -> bool {

@@ -121,7 +121,7 @@ impl Logged {
         let mut answer = Self { shift, change, verdicts: Vec::new(), warnings, sides };
         let significant = answer.significant();
         let verdict = |condition: &Condition| {
-            Ok(condition.check_figures(std::slice::from_ref(&figure))?.held_against(significant))
+            Ok(condition.check_figures(std::slice::from_ref(&figure))?.with_significance(significant))
         };
         answer.verdicts = conditions.iter().map(verdict).collect::<Result<Vec<_>, Problem>>()?;
         Ok(answer)

@@ -6,7 +6,7 @@ use railwright_network::bill::layer_name;
 use railwright_network::placement::{ByLevel, Survey};
 use railwright_network::topology::{Design, Detail, Graph, Node, NodeId};
 use railwright_network::traffic::{
-    ByClass, DomainRow, LinkRow, PairClass, RailRow, Square, Squares, Summary,
+    ByClass, DomainRow, LinkRow, PairClass, RailRow, Square, Summary, TrafficMatrix,
 };
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal, words};
@@ -55,7 +55,7 @@ pub enum View {
     /// By rail.
     Rail(Vec<RailRow>, Vec<Square>),
     /// As a matrix.
-    Matrix(Squares),
+    Matrix(TrafficMatrix),
     /// By link.
     Link {
         /// Links.
@@ -97,7 +97,7 @@ pub struct TrafficFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     squares: Option<&'a [Square]>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    matrix: Option<&'a Squares>,
+    matrix: Option<&'a TrafficMatrix>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     links: Option<LinksFields<'a>>,
 }
@@ -460,7 +460,7 @@ fn rail_table(rows: &[RailRow]) -> Table {
 }
 
 /// A line for each cell that has bytes; the first square is all dimensions together.
-fn squares_table(squares: &Squares) -> Table {
+fn squares_table(squares: &TrafficMatrix) -> Table {
     let columns = vec![
         Column::words("dimension"),
         Column::words("from ranks"),

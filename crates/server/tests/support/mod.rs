@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use bytes::Bytes;
-use railwright_server::{Desk, Outcome, Question, Reply, Server, Settings, Stopper, Watch};
+use railwright_server::{Backend, Outcome, Question, Reply, Server, Settings, Stopper, Watch};
 use railwright_spec::problem::Problem;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ pub(crate) struct Tester {
     pub(crate) uploads: Mutex<PathBuf>,
 }
 
-impl Desk for Tester {
+impl Backend for Tester {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;

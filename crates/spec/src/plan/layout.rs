@@ -41,7 +41,7 @@ impl Group {
 
     /// Number of domains that the group spans.
     pub fn domains(&self) -> u64 {
-        if self.is_torn() { 2 } else { self.ranks.div_ceil(self.per_domain) }
+        if self.straddles_domains() { 2 } else { self.ranks.div_ceil(self.per_domain) }
     }
 
     /// True if every group of this kind is inside one domain.
@@ -50,7 +50,7 @@ impl Group {
     }
 
     /// True if groups of this kind fit into a domain but some span two.
-    pub fn is_torn(&self) -> bool {
+    pub fn straddles_domains(&self) -> bool {
         self.per_domain >= self.ranks && !self.is_inside_domain()
     }
 }
@@ -142,7 +142,7 @@ impl Layout {
             ("expert tensor", self.expert_tensor),
         ]
         .into_iter()
-        .filter(|(_, group)| group.is_torn())
+        .filter(|(_, group)| group.straddles_domains())
     }
 
     /// Largest number of devices per scale-up domain with which no group spans two domains (the segment of schedulers). `None` if no group
@@ -299,7 +299,7 @@ mod tests {
                     least = least.min(own.expect("members"));
                 }
                 assert_eq!(group.least, least, "{ranks} at {stride} on {domain}, {groups} groups");
-                torn += u32::from(group.is_torn());
+                torn += u32::from(group.straddles_domains());
                 seen += 1;
             }
         }
@@ -311,9 +311,12 @@ mod tests {
     fn groups_that_fit_and_lie_across_two_domains_are_torn() {
         assert!(Group::strided(16, 1, 72, 64).is_inside_domain());
         let torn = Group::strided(16, 1, 72, 144);
-        assert!(torn.is_torn() && !torn.is_inside_domain());
+        assert!(torn.straddles_domains() && !torn.is_inside_domain());
         assert_eq!((torn.per_domain, torn.least, torn.domains()), (16, 8, 2));
-        assert!(!Group::strided(8, 1, 72, 144).is_torn() && !Group::strided(144, 1, 72, 144).is_torn());
+        assert!(
+            !Group::strided(8, 1, 72, 144).straddles_domains()
+                && !Group::strided(144, 1, 72, 144).straddles_domains()
+        );
         let plan = Plan { tensor_parallel: 16, pipeline_parallel: 1, data_parallel: 9, ..plan() };
         let layout = Layout::new(&plan, 72);
         assert_eq!(layout.torn().map(|(name, _)| name).collect::<Vec<_>>(), ["tensor"]);

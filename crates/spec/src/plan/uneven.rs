@@ -24,13 +24,13 @@ pub fn uneven_layers(model: &Model, parts: u64, split: StageSplit) -> Vec<u64> {
     match split {
         StageSplit::Compute => by_compute(model, parts.clamp(1, 100_000) as usize),
         StageSplit::Even if (layers + 2).is_multiple_of(parts.max(1)) => balanced_layers(layers, parts),
-        StageSplit::Even => light_head(model, parts),
+        StageSplit::Even => end_balanced_layers(model, parts),
     }
 }
 
 /// Layers that do not divide are usually assigned manually, with the ends counted: head and multi-token
 /// prediction count as layers by their GEMM FLOPs, and the last virtual stage gets fewer layers.
-pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
+pub fn end_balanced_layers(model: &Model, parts: u64) -> Vec<u64> {
     let parts = parts.clamp(1, 100_000) as usize;
     let layers = model.num_layers();
     let all: f64 = model.layers.iter().map(|&kind| model.layer_kinds[kind].active_parameters() as f64).sum();

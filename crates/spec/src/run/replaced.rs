@@ -21,7 +21,7 @@ impl PlanSpec {
     /// A batch replaces a batch under any of its three keys, and a precision preset replaces all formats. Another number of stages or
     /// virtual stages, or another schedule, clears a division of the layers; an uneven one stays uneven. If the devices are set
     /// (`has_devices`), parallel sizes clear the data-parallel size, which then follows from them.
-    pub fn give_way(&mut self, later: &[&str], has_devices: bool) -> Vec<&'static str> {
+    pub fn clear_replaced(&mut self, later: &[&str], has_devices: bool) -> Vec<&'static str> {
         let sets = |name: &str| later.contains(&name);
         let any = |names: &[&str]| names.iter().any(|name| sets(name));
         let is_replaced = |name: &str| match name {
@@ -50,10 +50,10 @@ impl PlanSpec {
 impl RunSpec {
     /// Clears replaced settings of a whole run. `later` are full paths (`plan.tensor_parallel`). Another number of devices also clears the
     /// data-parallel size.
-    pub fn give_way(&mut self, later: &[&str]) -> Vec<&'static str> {
+    pub fn clear_replaced(&mut self, later: &[&str]) -> Vec<&'static str> {
         let of_plan: Vec<&str> = later.iter().filter_map(|path| path.strip_prefix("plan.")).collect();
         let sets_devices = later.contains(&"cluster.devices");
-        let mut lost = self.plan.give_way(&of_plan, sets_devices || self.cluster.devices.is_some());
+        let mut lost = self.plan.clear_replaced(&of_plan, sets_devices || self.cluster.devices.is_some());
         if sets_devices && !of_plan.contains(&"data_parallel") && self.plan.data_parallel.take().is_some() {
             lost.push("data_parallel");
         }
@@ -76,7 +76,7 @@ mod tests {
     fn with(settings: &[&str]) -> (RunSpec, Vec<&'static str>) {
         let mut spec = saved();
         let paths: Vec<&str> = settings.iter().filter_map(|set| Some(set.split_once('=')?.0)).collect();
-        let lost = spec.give_way(&paths);
+        let lost = spec.clear_replaced(&paths);
         for set in settings {
             spec.set(set).expect("a setting");
         }
@@ -114,6 +114,6 @@ mod tests {
         // Without a number of devices, the parallel sizes determine it.
         let mut open = saved();
         open.cluster.devices = None;
-        assert!(open.give_way(&["plan.tensor_parallel"]).is_empty());
+        assert!(open.clear_replaced(&["plan.tensor_parallel"]).is_empty());
     }
 }

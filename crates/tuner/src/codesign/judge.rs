@@ -98,7 +98,7 @@ pub struct TokenCost {
 
 /// Inputs of the second round.
 #[derive(Clone, Copy, Debug)]
-pub struct Judging<'a> {
+pub struct SecondRound<'a> {
     /// The model.
     pub model: &'a Model,
     /// The machine whose devices are connected.
@@ -147,7 +147,7 @@ type Outcome = Result<Option<Simulated>, String>;
 /// effect.
 pub fn judge(
     answer: &mut Codesign,
-    asked: &Judging<'_>,
+    asked: &SecondRound<'_>,
     workers: &impl Workers,
     watch: Progress<'_>,
 ) -> ControlFlow<()> {
@@ -158,7 +158,7 @@ pub fn judge(
 
 fn simulate_candidates(
     answer: &mut Codesign,
-    asked: &Judging<'_>,
+    asked: &SecondRound<'_>,
     workers: &impl Workers,
     watch: Progress<'_>,
 ) -> ControlFlow<()> {
@@ -313,7 +313,7 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
 /// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form without oversubscription and
 /// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them. The error of flows is
 /// subtracted, because networks with overlapping intervals are equal.
-fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
+fn least_cost(row: &Row, asked: &SecondRound<'_>) -> Option<f64> {
     let cost = closed_cost(row)?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
     let unblocked = unblocked_on(&row.design, asked.machine)
@@ -332,7 +332,7 @@ fn closed_cost(row: &Row) -> Option<f64> {
 /// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at most `lowest` on another
 /// network. At longer ones the lower bound of its cost is above that. It solves `c (t - m (t - r)) / f = lowest` for `t`. `c` is the cost
 /// of the step time `f` in closed form, of which `r` is not the network's; `m` is the missed share.
-fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
+fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {
     let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
         return Seconds::new(f64::INFINITY);
     };
@@ -352,7 +352,7 @@ fn rest(found: &Found) -> f64 {
 }
 
 /// Removes the step of an outcome above the limit, as in a simulation in sequence.
-fn within(outcome: Outcome, row: &Row, asked: &Judging<'_>, lowest: f64) -> Outcome {
+fn within(outcome: Outcome, row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Outcome {
     let retries = match asked.found.get(row.class) {
         Some(Ok(found)) => found.step_time / found.fresh_step_time,
         _ => 1.0,
@@ -364,7 +364,7 @@ fn within(outcome: Outcome, row: &Row, asked: &Judging<'_>, lowest: f64) -> Outc
 /// Simulates networks concurrently.
 fn together(
     answer: &Codesign,
-    asked: &Judging<'_>,
+    asked: &SecondRound<'_>,
     (rows, lowest): (&[usize], f64),
     workers: &impl Workers,
     watch: &(dyn Fn() -> ControlFlow<()> + Sync),
@@ -400,7 +400,7 @@ fn recorded(answer: &mut Codesign, index: usize, outcome: Outcome) -> Option<Sim
 /// Simulates the plan of a row on its network.
 fn one(
     row: &Row,
-    asked: &Judging<'_>,
+    asked: &SecondRound<'_>,
     lowest: f64,
     watch: &(dyn Fn() -> ControlFlow<()> + Sync),
 ) -> ControlFlow<(), Outcome> {
@@ -446,7 +446,7 @@ fn one(
 /// The step: the shortest, the median and the longest over hash seeds; and true if groups were merged. `None` above the limit.
 fn step(
     design: &Design,
-    asked: &Judging<'_>,
+    asked: &SecondRound<'_>,
     (found, extent): (&Found, Extent),
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Steps>, Problem> {

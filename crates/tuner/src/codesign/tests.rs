@@ -375,7 +375,7 @@ fn simulation_decides_between_networks() {
     let mut answered = answer(grid, &found, layouts, (&site(), None), BTreeMap::new(), 8);
     let mut hashed = answered.clone();
     let judging =
-        Judging { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
+        SecondRound { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
     // Without a price of the devices, the reference and the front are simulated, their cost is unknown, and there is no winner.
     assert!(
         judge(&mut unpriced, &judging, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue()
@@ -388,7 +388,7 @@ fn simulation_decides_between_networks() {
     let why = |row: &Row| (row.simulated.is_none(), row.unsimulated);
     let is_explained = |why| why == (false, None) || why == (true, Some(Unsimulated::NoDevicePrice));
     assert!(unpriced.rows.iter().map(why).all(is_explained));
-    let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
+    let drawn = SecondRound { routing: Some(Routing::Ecmp), ..judging };
     assert!(judge(&mut hashed, &drawn, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue());
     // Hash seeds differ: the interval of an oversubscribed tree is wider than that of its median alone.
     let is_wider = hashed.rows.iter().filter_map(|row| row.simulated.as_ref()).any(|one| {

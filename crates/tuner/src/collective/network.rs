@@ -5,7 +5,7 @@ use railwright_calculator::collectives::{Collective, Fabric};
 use railwright_network::imported::{Imported, shared_time};
 use railwright_network::simulate::{Class, Edge, LayerLoad, Links, Wiring, class_time, too_few_devices};
 use railwright_network::topology::{Design, Routing};
-use railwright_network::traffic::{Exchange, Seats};
+use railwright_network::traffic::{Exchange, RankPlacement};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::plan::Group;
@@ -110,10 +110,10 @@ impl<'a> Network<'a> {
     }
 
     /// Returns an error if ranks have no device, or a device that is cut off.
-    pub(crate) fn check_seated(self, ranks: u64, seats: Option<&Seats>) -> Result<(), Problem> {
+    pub(crate) fn check_placement(self, ranks: u64, seats: Option<&RankPlacement>) -> Result<(), Problem> {
         let ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
         let fabric = match self {
-            Self::Design(wiring) => return wiring.check_seated(ranks, seats),
+            Self::Design(wiring) => return wiring.check_placement(ranks, seats),
             Self::Imported(fabric) => fabric,
         };
         let ranks = seats.map_or(ranks, |seats| ranks.max(seats.last() + 1));

@@ -105,7 +105,7 @@ impl<'a> Group<'a> {
         }
         let besides = if self.beside { treatments } else { &treatments[..1] };
         for &beside in besides {
-            let more = if self.beside { choices.working_beside(beside) } else { Bytes::ZERO };
+            let more = if self.beside { choices.prediction_working_memory(beside) } else { Bytes::ZERO };
             for &most in &working {
                 let Some(left) = self.room.left(most + more, limit) else { continue };
                 let found = Search::new(self, choices, treatments, beside, most, left, best.clone());

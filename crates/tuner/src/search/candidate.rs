@@ -5,7 +5,7 @@
 use super::engine::{Objective, Search};
 use super::families::{Changes, Family, Tie};
 use super::strategy::Strategy;
-use crate::simplicity::{Oddities, Oddity, complexity};
+use crate::simplicity::{UnusualFeature, UnusualFeatures, complexity};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
 use railwright_calculator::intervals::differences;
@@ -44,8 +44,8 @@ pub struct Candidate {
     pub tokens_per_second: f64,
     /// Rent of the devices for a billion tokens; `None` without a price.
     pub dollars_per_billion_tokens: Option<Dollars>,
-    /// Oddities, the most severe first.
-    pub oddities: Vec<Oddity>,
+    /// UnusualFeatures, the most severe first.
+    pub oddities: Vec<UnusualFeature>,
     /// True if its difference from the best is within the error of the model between two layouts.
     pub tied_with_best: bool,
 }
@@ -83,7 +83,8 @@ impl Candidate {
             probability_of_fitting: search.probability(&memory),
             tokens_per_second: tokens / expected_time.get(),
             dollars_per_billion_tokens: price.map(|price| price * (device_hours / tokens * 1e9)),
-            oddities: Oddities::of(&plan, plan.domain(search.cluster), memory.device / device_memory).list(),
+            oddities: UnusualFeatures::of(&plan, plan.domain(search.cluster), memory.device / device_memory)
+                .list(),
             tied_with_best: false,
             plan,
         })
@@ -177,7 +178,7 @@ pub fn by_family_and_changes<T>(
         .into_iter()
         .map(|(of, mut candidate)| {
             let oddities =
-                candidate.oddities.iter().fold(Oddities::default(), |all, one| all.with(*one, true));
+                candidate.oddities.iter().fold(UnusualFeatures::default(), |all, one| all.with(*one, true));
             let score = candidate.score(objective);
             candidate.tied_with_best = tie.has(score);
             let standing = tie.standing(score, oddities, complexity(&candidate.plan));

@@ -11,7 +11,7 @@ use super::shapes::Shapes;
 use super::space::Space;
 use super::strategy::Strategy;
 use super::walk;
-use crate::simplicity::Oddities;
+use crate::simplicity::UnusualFeatures;
 use railwright_calculator::costing::Machine;
 use railwright_calculator::memory::{
     MemorySoftware, Peak, SURE_TO_FIT, SoftwareCatalogue, probability_of_fitting,
@@ -408,8 +408,9 @@ impl<'a> Search<'a> {
         found.pieces = 1;
         found.families = self.no_families();
         let least = self.least.get(index).copied().unwrap_or(0.0);
-        let is_ruled_out =
-            self.families.is_some_and(|(tie, _)| least > incumbent.cut().limit(&tie, Oddities::default()));
+        let is_ruled_out = self
+            .families
+            .is_some_and(|(tie, _)| least > incumbent.cut().limit(&tie, UnusualFeatures::default()));
         if let Some(degrees) = self.pieces.get(index).filter(|_| !is_ruled_out) {
             // Workers that exchange rows prune more.
             worker.families.iter_mut().for_each(|own| incumbent.exchange(own));

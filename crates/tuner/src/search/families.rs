@@ -1,13 +1,13 @@
 //! One row per family of layouts: the tie, the order of rows, and bounds for strategies that can still change them.
 //!
 //! Responsible for: the order of the outcome. Layouts whose time is within the tie band of the fastest come first. Their first criterion is
-//! the number and severity of oddities ([`Oddities`]), the next is time rounded to the noise between two runs of one configuration. Then
+//! the number and severity of oddities ([`UnusualFeatures`]), the next is time rounded to the noise between two runs of one configuration. Then
 //! come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
 //! family is its row. Does not search or price.
 
 use super::results::Entry;
 use super::strategy::Strategy;
-use crate::simplicity::{Complexity, Oddities};
+use crate::simplicity::{Complexity, UnusualFeatures};
 use railwright_calculator::intervals::differences;
 use railwright_spec::Portable as _;
 use railwright_spec::plan::Plan;
@@ -129,7 +129,7 @@ impl Tie {
     }
 
     /// Position of a layout.
-    pub fn standing(&self, time: f64, oddities: Oddities, complexity: Complexity) -> Standing {
+    pub fn standing(&self, time: f64, oddities: UnusualFeatures, complexity: Complexity) -> Standing {
         if !self.has(time) {
             let (rounded, complexity) = (0, Complexity::default());
             return Standing { level: BEYOND, replaces_engine: false, rounded, complexity, time };
@@ -182,7 +182,7 @@ impl Cut {
     }
 
     /// Maximum useful time of a strategy with these oddities.
-    pub(super) fn limit(self, tie: &Tie, oddities: Oddities) -> f64 {
+    pub(super) fn limit(self, tie: &Tie, oddities: UnusualFeatures) -> f64 {
         let own = oddities.level();
         if self.level == BEYOND {
             // All ties are requested.
@@ -228,7 +228,7 @@ impl Families {
     }
 
     /// Offers an entry. Returns true if the rows changed.
-    pub(super) fn offer(&mut self, entry: &Entry, oddities: Oddities, complexity: Complexity) -> bool {
+    pub(super) fn offer(&mut self, entry: &Entry, oddities: UnusualFeatures, complexity: Complexity) -> bool {
         let standing = self.tie.standing(entry.time, oddities, complexity);
         self.put(Row { standing, family: Family::of_strategy(&entry.strategy), entry: *entry })
     }
@@ -281,7 +281,7 @@ impl Families {
         &self,
         cut: Cut,
         families: impl IntoIterator<Item = Family>,
-        oddities: Oddities,
+        oddities: UnusualFeatures,
     ) -> f64 {
         let of_family = |family: Family| {
             let row = self.rows.iter().find(|row| row.family == family);
@@ -296,7 +296,7 @@ impl Families {
 mod tests {
     use super::*;
     use crate::search::strategy::Split;
-    use crate::simplicity::Oddity;
+    use crate::simplicity::UnusualFeature;
     use railwright_spec::plan::{ContextKind, Overlap, RankOrder, Schedule, Sharding};
 
     const TIE: Tie = Tie { fastest: 1.0, band: 0.1 };
@@ -305,13 +305,13 @@ mod tests {
         Complexity { features, virtual_stages: 1 }
     }
 
-    fn odd(oddity: Oddity) -> Oddities {
-        Oddities::default().with(oddity, true)
+    fn odd(oddity: UnusualFeature) -> UnusualFeatures {
+        UnusualFeatures::default().with(oddity, true)
     }
 
     #[test]
     fn simplicity_orders_ties_and_time_the_rest() {
-        let plain = Oddities::default();
+        let plain = UnusualFeatures::default();
         let order = [
             // Within one step of noise, fewer features come first.
             TIE.standing(1.015, plain, features(2)),
@@ -319,9 +319,9 @@ mod tests {
             TIE.standing(1.0, plain, features(3)),
             TIE.standing(1.0, plain, Complexity { features: 3, virtual_stages: 4 }),
             TIE.standing(1.05, plain, features(1)),
-            TIE.standing(1.01, odd(Oddity::TightMemory), features(1)),
-            TIE.standing(1.0, odd(Oddity::UnequalChunks), features(1)),
-            TIE.standing(1.11, odd(Oddity::UnequalChunks), features(9)),
+            TIE.standing(1.01, odd(UnusualFeature::TightMemory), features(1)),
+            TIE.standing(1.0, odd(UnusualFeature::UnequalChunks), features(1)),
+            TIE.standing(1.11, odd(UnusualFeature::UnequalChunks), features(9)),
             TIE.standing(1.2, plain, features(1)),
         ];
         assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
@@ -330,7 +330,8 @@ mod tests {
     #[test]
     fn changes_of_a_file_order_ties() {
         let of = |time, number, replaces_engine| {
-            TIE.standing(time, Oddities::default(), features(1)).with(Changes { number, replaces_engine })
+            TIE.standing(time, UnusualFeatures::default(), features(1))
+                .with(Changes { number, replaces_engine })
         };
         // Within one step of noise fewer changes come first; a new engine is last among ties, whatever its time.
         assert!(of(1.01, 3, false) < of(1.0, 8, false) && of(1.0, 8, false) < of(1.05, 1, false));
@@ -390,28 +391,28 @@ mod tests {
             }
         };
         let mut families = Families::new(TIE, 10);
-        families.put(row(TIE.standing(1.0, Oddities::default(), features(1)), 1, 1.0));
-        families.put(row(TIE.standing(1.05, odd(Oddity::PartialSharding), features(1)), 2, 1.05));
+        families.put(row(TIE.standing(1.0, UnusualFeatures::default(), features(1)), 1, 1.0));
+        families.put(row(TIE.standing(1.05, odd(UnusualFeature::PartialSharding), features(1)), 2, 1.05));
         let family = |tensor| Family { tensor, pipeline: 1, context: 1, expert: 1, shards_parameters: false };
         let limit =
             |list: &[u64], oddities| families.limit(Cut::OPEN, list.iter().map(|&n| family(n)), oddities);
         // Plain and fastest: only equally plain layouts in the same step of noise.
-        assert!((1.0..1.03).contains(&limit(&[1], Oddities::default())));
-        assert!(limit(&[1], odd(Oddity::PartialSharding)).is_sign_negative());
+        assert!((1.0..1.03).contains(&limit(&[1], UnusualFeatures::default())));
+        assert!(limit(&[1], odd(UnusualFeature::PartialSharding)).is_sign_negative());
         // Any plainer layout that ties precedes an odd row; a family without a row is open.
-        assert_eq!(limit(&[2], Oddities::default()), TIE.limit());
-        assert_eq!(limit(&[3], Oddities::default()), f64::INFINITY);
-        assert_eq!(limit(&[1, 3], odd(Oddity::PartialSharding)), f64::INFINITY);
+        assert_eq!(limit(&[2], UnusualFeatures::default()), TIE.limit());
+        assert_eq!(limit(&[3], UnusualFeatures::default()), f64::INFINITY);
+        assert_eq!(limit(&[1, 3], odd(UnusualFeature::PartialSharding)), f64::INFINITY);
         let cut = Cut { level: 0, time: 1.01 };
-        assert_eq!(families.limit(cut, [family(3)], Oddities::default()), 1.01);
+        assert_eq!(families.limit(cut, [family(3)], UnusualFeatures::default()), 1.01);
     }
 
     #[test]
     fn a_cut_needs_what_is_simpler_and_what_is_as_simple_and_as_fast() {
-        let cut = Cut { level: odd(Oddity::PartialSharding).level(), time: 1.04 };
-        assert_eq!(cut.limit(&TIE, Oddities::default()), TIE.limit());
-        assert_eq!(cut.limit(&TIE, odd(Oddity::PartialSharding)), 1.04);
-        assert!(cut.limit(&TIE, odd(Oddity::UnequalChunks)).is_sign_negative());
-        assert_eq!(Cut { level: BEYOND, time: 1.5 }.limit(&TIE, odd(Oddity::UnequalChunks)), 1.5);
+        let cut = Cut { level: odd(UnusualFeature::PartialSharding).level(), time: 1.04 };
+        assert_eq!(cut.limit(&TIE, UnusualFeatures::default()), TIE.limit());
+        assert_eq!(cut.limit(&TIE, odd(UnusualFeature::PartialSharding)), 1.04);
+        assert!(cut.limit(&TIE, odd(UnusualFeature::UnequalChunks)).is_sign_negative());
+        assert_eq!(Cut { level: BEYOND, time: 1.5 }.limit(&TIE, odd(UnusualFeature::UnequalChunks)), 1.5);
     }
 }

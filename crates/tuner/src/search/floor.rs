@@ -3,7 +3,9 @@
 //! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines whose parameters alone exceed the
 //! memory. Excludes all other memory.
 
-use railwright_calculator::memory::{HeldParts, HeldStages, MemoryInput, ParameterBytes, Peak, StageLayout};
+use railwright_calculator::memory::{
+    MemoryInput, ParameterBytes, Peak, RankParameters, StageLayout, StageParameters,
+};
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use std::cell::OnceCell;
@@ -11,14 +13,14 @@ use std::cell::OnceCell;
 /// Parameters of the pipelines of a piece, computed on first use.
 #[derive(Default)]
 pub(super) struct Floor {
-    held: Option<HeldParts>,
+    held: Option<RankParameters>,
     /// Pipelines by micro-batch and shape.
     pipelines: Vec<Vec<OnceCell<Pipeline>>>,
 }
 
 /// A pipeline: its parameters by stage, true if they can fit, and a lower bound of the bytes reported by the device with the largest need.
 pub(super) struct Pipeline {
-    pub(super) held: HeldStages,
+    pub(super) held: StageParameters,
     pub(super) fits: bool,
     pub(super) device: f64,
 }
@@ -27,13 +29,13 @@ impl Floor {
     /// A floor for a piece's parallel sizes, with the number of shapes of each micro-batch.
     pub(super) fn new(model: &Model, plan: &Plan, shapes: impl Iterator<Item = usize>) -> Self {
         Self {
-            held: Some(HeldParts::new(model, plan)),
+            held: Some(RankParameters::new(model, plan)),
             pipelines: shapes.map(|count| (0..count).map(|_| OnceCell::new()).collect()).collect(),
         }
     }
 
     /// The parameters of each part of the model.
-    pub(super) fn parts(&self) -> Option<&HeldParts> {
+    pub(super) fn parts(&self) -> Option<&RankParameters> {
         self.held.as_ref()
     }
 

@@ -9,7 +9,7 @@ use super::incumbent::Incumbent;
 use super::results::Score;
 use super::shapes::Shape;
 use super::strategy::{Split, Strategy};
-use crate::simplicity::Oddities;
+use crate::simplicity::UnusualFeatures;
 use railwright_calculator::memory::MemoryInput;
 use railwright_spec::plan::{Plan, RankOrder, Recompute, validate};
 
@@ -50,7 +50,7 @@ impl Search<'_> {
         worker: &Worker,
         incumbent: &Incumbent,
         of: impl IntoIterator<Item = Family>,
-        oddities: Oddities,
+        oddities: UnusualFeatures,
         (time, memory): (f64, f64),
     ) -> bool {
         if let Some(families) = &worker.families {

@@ -9,7 +9,9 @@ use crate::simplicity::has_unequal_chunks;
 use railwright_calculator::memory::{StageLayout, StageSplit, layers_per_chunk};
 use railwright_calculator::stage;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Chunks, Counts as ScheduleCounts, Plan, Schedule, balanced_layers, light_head};
+use railwright_spec::plan::{
+    Chunks, Counts as ScheduleCounts, Plan, Schedule, balanced_layers, end_balanced_layers,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -76,7 +78,7 @@ impl Space {
             Split::Even => even.then(|| vec![layers / chunks; chunks as usize]),
             Split::ShortEnds => (!even && chunks <= layers + 2).then(|| balanced_layers(layers, chunks)),
             Split::LightHead => {
-                let list = light_head(model, chunks);
+                let list = end_balanced_layers(model, chunks);
                 let simpler = if even {
                     vec![layers / chunks; chunks as usize]
                 } else {

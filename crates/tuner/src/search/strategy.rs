@@ -5,7 +5,8 @@
 use super::space::{Policy, Space};
 use railwright_spec::model::Model;
 use railwright_spec::plan::{
-    ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers, light_head,
+    ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers,
+    end_balanced_layers,
 };
 
 /// Assignment of layers to virtual stages.
@@ -158,7 +159,7 @@ impl Strategy {
             Split::ShortEnds => Some(balanced_layers(model.num_layers(), chunks)),
             Split::LightHead => {
                 plan.layers_per_stage = None;
-                Some(light_head(model, chunks))
+                Some(end_balanced_layers(model, chunks))
             }
             Split::Given => space.given_layers.clone(),
         };

@@ -25,10 +25,10 @@ use super::placing::{input, is_possible, placements, set_layers};
 use super::results::{Entry, Results, Score};
 use super::shapes::{Shape, Shaped};
 use super::strategy::Strategy;
-use crate::simplicity::{Oddities, Oddity, TIGHT, complexity, has_short_context};
+use crate::simplicity::{TIGHT, UnusualFeature, UnusualFeatures, complexity, has_short_context};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::memory::{ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown};
-use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time, step_time_again};
+use railwright_calculator::prepared::{Priced, Setting, step_time, step_time_again, time_outside_passes};
 use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ pub(super) fn piece(
         let all = shape.rungs() * piece.shardings.len() as u64;
         found.counters.enumerated += all * place.ways * place.copies;
         found.counters.dominated += all * (place.ways * place.copies - 1);
-        let oddities = place.oddities.with(Oddity::UnequalChunks, shape.is_unequal);
+        let oddities = place.oddities.with(UnusualFeature::UnequalChunks, shape.is_unequal);
         if search.wants(worker, incumbent, piece.families.iter().copied(), oddities, (node.bound, 0.0)) {
             piece.node(place, node.shape, worker, incumbent, found);
         } else {
@@ -219,7 +219,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         let mut known: Vec<(Layout, u64, usize)> = Vec::new();
         for (rank_order, segment) in placements(search, plan) {
             (plan.rank_order, plan.segment) = (rank_order, segment);
-            let costing = self.template.relaid(plan);
+            let costing = self.template.for_plan(plan);
             let domain = plan.domain(search.cluster);
             let is_known = |known: &&(Layout, u64, usize)| known.0 == costing.layout && known.1 == domain;
             if let Some((.., at)) = known.iter().find(is_known) {
@@ -232,14 +232,14 @@ impl<'s, 'a> Piece<'s, 'a> {
                 continue;
             }
             known.push((costing.layout, domain, places.len()));
-            let oddities = Oddities::default()
+            let oddities = UnusualFeatures::default()
                 .with_layout(&costing.layout, costing.software.fused_expert_dispatch)
                 .with(
-                    Oddity::ShortContext,
+                    UnusualFeature::ShortContext,
                     has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
                 );
             let setting = Setting::remembered(&costing, &search.layers);
-            let (factor, fixed) = beside_passes(&costing);
+            let (factor, fixed) = time_outside_passes(&costing);
             places.push(Place {
                 strategy: Strategy { segment, rank_order, ..*strategy },
                 ways,
@@ -311,7 +311,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         let (search, space) = (self.search, &self.search.space);
         let (micro_batch, shaped) = &self.shapes[place.shapes];
         let shape = &shaped.shapes[shape_index];
-        let oddities = place.oddities.with(Oddity::UnequalChunks, shape.is_unequal);
+        let oddities = place.oddities.with(UnusualFeature::UnequalChunks, shape.is_unequal);
         let layout = shaped.layouts[shape_index].get_or_init(|| {
             let (plan, degrees) = (&mut worker.plan, &self.degrees);
             (plan.pipeline_parallel, plan.data_parallel) = (degrees.pipeline, degrees.data);
@@ -472,9 +472,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             let used = peak.device / peak.available;
             let oddities = place
                 .oddities
-                .with(Oddity::UnequalChunks, shape.is_unequal)
+                .with(UnusualFeature::UnequalChunks, shape.is_unequal)
                 .with_sharding(&worker.plan)
-                .with(Oddity::TightMemory, used > TIGHT);
+                .with(UnusualFeature::TightMemory, used > TIGHT);
             let family = [Family::of_strategy(&strategy)];
             if search.wants(worker, incumbent, family, oddities, (bound, peak.device.get())) {
                 self.time(
@@ -506,7 +506,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         policy: usize,
         strategy: Strategy,
         shape: &Shape,
-        (sharding, oddities): (usize, Oddities),
+        (sharding, oddities): (usize, UnusualFeatures),
         peak: &Peak,
         worker: &mut Worker,
         incumbent: &Incumbent,
@@ -536,7 +536,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 _ => f64::INFINITY,
             };
             let limit = limit / slow * (1.0 + 1e-12);
-            let costing = self.template.relaid(&worker.plan);
+            let costing = self.template.for_plan(&worker.plan);
             let priced = treated.priced[slot].get_or_insert_with(|| Box::new(Priced::new(&costing, setting)));
             let (split, limit) = (&shape.layers, Seconds::new(limit));
             let unsharded = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };

@@ -4,7 +4,7 @@
 
 use crate::collective::Network;
 use railwright_network::simulate::{Class, Edge};
-use railwright_network::traffic::Seats;
+use railwright_network::traffic::RankPlacement;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -38,7 +38,12 @@ impl Background {
 
     /// Pairs on a network of `devices` of which a run uses the first `ranks`, or those of its seats: each sends to the one at half of their
     /// number away.
-    pub fn pairs(self, devices: u32, ranks: u32, seats: Option<&Seats>) -> Result<Vec<(u32, u32)>, Problem> {
+    pub fn pairs(
+        self,
+        devices: u32,
+        ranks: u32,
+        seats: Option<&RankPlacement>,
+    ) -> Result<Vec<(u32, u32)>, Problem> {
         let is_used = |device: u32| seats.map_or(device, |seats| seats.rank(device)) < ranks;
         let senders: Vec<u32> = (0..devices).filter(|device| !self.spare_only || !is_used(*device)).collect();
         let count = senders.len();
@@ -55,7 +60,7 @@ pub(super) fn add(
     background: Background,
     classes: &mut Vec<Class>,
     network: Network<'_>,
-    (ranks, seats): (u64, Option<&Seats>),
+    (ranks, seats): (u64, Option<&RankPlacement>),
 ) -> Result<(u32, f64), Problem> {
     // The devices of a file are all that there are.
     let on_file = |problem: Problem| match network {
@@ -98,7 +103,7 @@ mod tests {
         let spare = Background { load: 0.5, spare_only: true };
         assert_eq!(spare.pairs(8, 4, None).expect("four left"), [(4, 6), (5, 7), (6, 4), (7, 5)]);
         assert!(spare.pairs(8, 8, None).is_err());
-        let seats = Seats::new(vec![0, 2, 4, 6]).expect("each once");
+        let seats = RankPlacement::new(vec![0, 2, 4, 6]).expect("each once");
         assert_eq!(spare.pairs(8, 4, Some(&seats)).expect("four left"), [(1, 5), (3, 7), (5, 1), (7, 3)]);
     }
 }

@@ -9,7 +9,7 @@ use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::exchanges::{ProcessGroup, StageExchange, of_chunk, of_step};
 use railwright_network::simulate::{Class, Doing, Edge};
 use railwright_network::topology::Design;
-use railwright_network::traffic::Seats;
+use railwright_network::traffic::RankPlacement;
 use railwright_network::traffic::{Algorithm, Numbering};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
@@ -112,7 +112,7 @@ impl Classes {
         costing: &Costing<'_>,
         evaluation: &Evaluation,
         numbering: &Numbering,
-        (design, seats): (&Design, Option<&Seats>),
+        (design, seats): (&Design, Option<&RankPlacement>),
         is_torus: bool,
     ) -> Self {
         let mut classes = Self { list: Vec::new(), parts: BTreeMap::new(), between: BTreeMap::new() };
@@ -190,7 +190,7 @@ impl Classes {
         costing: &Costing<'_>,
         numbering: &Numbering,
         design: &Design,
-        seats: Option<&Seats>,
+        seats: Option<&RankPlacement>,
     ) {
         let stages = costing.plan.pipeline_parallel as u32;
         for from in 0..stages {

@@ -5,7 +5,7 @@
 
 use super::{Prepared, Setting, Staged};
 use railwright_network::simulate::{Bundle, Class, FEW, Script, Wiring};
-use railwright_network::traffic::Seats;
+use railwright_network::traffic::RankPlacement;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::model::Model;
@@ -35,7 +35,7 @@ pub struct Job<'a> {
     /// Layout and training settings.
     pub plan: &'a Plan,
     /// Devices of its ranks.
-    pub seats: &'a Seats,
+    pub seats: &'a RankPlacement,
 }
 
 /// A run that shares the network with another.

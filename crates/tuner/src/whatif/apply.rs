@@ -148,7 +148,7 @@ fn make_room(spec: &mut RunSpec, baseline: &Baseline<'_>, change: &Change) {
         .collect();
     let later: Vec<&str> = later.iter().map(String::as_str).collect();
     let sets = |path: &str| later.contains(&path);
-    spec.give_way(&later);
+    spec.clear_replaced(&later);
     if sets("plan.stage_recompute") {
         spec.plan.recompute = None;
     }

@@ -1,6 +1,6 @@
 //! Interaction of several changes: combined gain or loss compared with the single ones.
 
-use super::Rehearsal;
+use super::ChangeResult;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
@@ -42,12 +42,12 @@ fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
 const CLOSE: f64 = 0.005;
 
 /// `S_all / product of S_i - 1` over the changes that could be priced.
-pub(super) fn of(alone: &[Rehearsal], together: &Rehearsal) -> Option<Interaction> {
+pub(super) fn of(alone: &[ChangeResult], together: &ChangeResult) -> Option<Interaction> {
     let all = together.possible()?;
     let mut product = 1.0;
     let mut saved = Seconds::ZERO;
     let (mut faster, mut slower) = (0, 0);
-    for possible in alone.iter().filter_map(Rehearsal::possible) {
+    for possible in alone.iter().filter_map(ChangeResult::possible) {
         let difference = &possible.difference;
         product *= difference.speedup;
         faster += usize::from(difference.speedup > 1.0 + CLOSE);

@@ -2,12 +2,12 @@
 
 use super::apply::{Changed, SlowMember};
 use super::names::Slow;
-use super::summary::{Priced, parts, summarise};
+use super::summary::{Priced, parts, summarize};
 use crate::flows::{OnTopology, machine_on};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::disturbance::{Disturbance, stage_of_rank};
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, tree};
-use railwright_calculator::evaluate::{evaluate_with, seen_from};
+use railwright_calculator::evaluate::{evaluate_with, on_stage};
 use railwright_calculator::schedule::Workspace;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Plan;
@@ -35,9 +35,9 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     let costing = costing.disturbed(&disturbance);
     let evaluation = evaluate_with(&costing, &mut workspace)?;
     let estimate = of_evaluation(&costing, &evaluation, &EstimateOptions::of(run))?;
-    let seen = |stage| parts(&tree(&costing, &seen_from(&costing, &evaluation, stage)));
+    let seen = |stage| parts(&tree(&costing, &on_stage(&costing, &evaluation, stage)));
     Ok(Priced {
-        summary: summarise(run, &estimate)?,
+        summary: summarize(run, &estimate)?,
         stages: (0..evaluation.busy.len()).map(seen).collect(),
         critical_stage: evaluation.critical_stage,
         warnings: [estimate.warnings, changed.warnings.clone()].concat(),

@@ -127,7 +127,7 @@ pub(super) struct Priced {
 /// # Errors
 ///
 /// Contradictory checkpoint settings of the run.
-pub fn summarise(run: &Run, estimate: &Estimate) -> Result<Summary, Problem> {
+pub fn summarize(run: &Run, estimate: &Estimate) -> Result<Summary, Problem> {
     let mut budget = run.clone();
     budget.training.tokens = Some(run.training.tokens.unwrap_or(TRILLION));
     let bill = bill(&budget, estimate.step_time)?;

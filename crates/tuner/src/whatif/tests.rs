@@ -107,7 +107,7 @@ fn the_parts_of_the_difference_sum_to_it() {
     ] {
         for change in changes {
             let answer = what_if(settings, &[change]);
-            let Some(possible) = answer.whole().and_then(Rehearsal::possible) else {
+            let Some(possible) = answer.whole().and_then(ChangeResult::possible) else {
                 panic!("{change}: {:?}", answer.whole())
             };
             let sum: f64 = possible.difference.parts.iter().map(|part| part.change.get()).sum();

@@ -177,7 +177,7 @@ export interface EstimateAnswer {
   /**
    * Evidence for the step time; the shares sum to 1.
    */
-  provenance: Foundation[]
+  provenance: EvidenceShare[]
   /**
    * Warnings.
    */
@@ -1032,7 +1032,7 @@ export interface Warning {
 /**
  * A share of the step with its evidence.
  */
-export interface Foundation {
+export interface EvidenceShare {
   /**
    * `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
    * `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.

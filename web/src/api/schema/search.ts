@@ -108,9 +108,9 @@ export type Dimension = 'tensor' | 'context' | 'expert' | 'shard' | 'host'
  */
 export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
 /**
- * Oddities of a layout, the most severe first.
+ * UnusualFeatures of a layout, the most severe first.
  */
-export type Oddity =
+export type UnusualFeature =
   | 'unequal_chunks'
   | 'torn_group'
   | 'short_context'
@@ -430,9 +430,9 @@ export interface Candidate {
    */
   dollars_per_billion_tokens: number | null
   /**
-   * Oddities, the most severe first.
+   * UnusualFeatures, the most severe first.
    */
-  oddities: Oddity[]
+  oddities: UnusualFeature[]
   /**
    * True if its difference from the best is within the error of the model between two layouts.
    */

@@ -44,11 +44,11 @@ export interface WhatifAnswer {
   /**
    * Each change alone, in the given order.
    */
-  alone: Rehearsal[]
+  alone: ChangeResult[]
   /**
    * All possible changes combined. `null` for fewer than two.
    */
-  together: Rehearsal | null
+  together: ChangeResult | null
   /**
    * The key that two changes set to different values, so that they cannot be combined. `null` without a conflict.
    */
@@ -203,7 +203,7 @@ export interface Warning {
 /**
  * Result of one change.
  */
-export interface Rehearsal {
+export interface ChangeResult {
   /**
    * The change as given by the user.
    */

@@ -4,7 +4,7 @@ export type { RecomputeAnswer as Recompute, Variant } from '../../api/schema/rec
 export type { Figure, SensitivityAnswer as Sensitivity } from '../../api/schema/sensitivity'
 export type {
   Outcome,
-  Rehearsal as Change,
+  ChangeResult as Change,
   Summary as RunState,
   TimePart as Part,
   Warning as Warned,

@@ -59,7 +59,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                     given(
                         "sustained",
                         rate,
-                        if costing.machine.device.sustains_products(data_type) {
+                        if costing.machine.device.includes_sustained_gemm_rate(data_type) {
                             "measured within runs: included in the burst rate"
                         } else {
                             &software

@@ -12,7 +12,7 @@ use railwright_answers::quoted;
 use railwright_calculator::collectives::pair_share;
 use railwright_network::flow;
 use railwright_network::flow::listed::{
-    DomainPorts, Interval, Listed, MOST_HELD, Meshed, Routes, held, parse, play_watched,
+    DomainPorts, Interval, Listed, MOST_HELD, MeshRoutes, Routes, held, parse, play_watched,
 };
 use railwright_network::simulate::{LayerLoad, Wiring, loads};
 use railwright_network::topology::Kind;
@@ -68,7 +68,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
         let table = table(arguments, (devices, fabric.domain), &device, &mut chosen)?;
         let draws = draws(arguments.seeds, network, &mut chosen);
         let peers = peers(&cluster, (fabric.domain, fabric.domain_bandwidth), &mut chosen);
-        let routes = Meshed::new(&fabric, peers);
+        let routes = MeshRoutes::new(&fabric, peers);
         let (flows, makespans, outcome) = played(&routes, &table, draws, watching)?;
         let layers = loads(&fabric, &outcome.carried, outcome.duration);
         let layers = with_pairs(&routes, layers, &outcome);
@@ -85,7 +85,7 @@ fn simulated(arguments: &FlowsOn, watching: &Watching) -> Result<Answered, Failu
     let table = table(arguments, (devices, domain), &|word| numbered(word, devices), &mut chosen)?;
     let draws = draws(arguments.seeds, network, &mut chosen);
     let peers = peers(&cluster, (domain, wiring.topology.design.domain.bandwidth), &mut chosen);
-    let routes = Meshed::new(&wiring, peers);
+    let routes = MeshRoutes::new(&wiring, peers);
     let (flows, makespans, outcome) = played(&routes, &table, draws, watching)?;
     let layers = with_pairs(&routes, loads(&wiring, &outcome.carried, outcome.duration), &outcome);
     let next = next(arguments, network);
@@ -107,7 +107,7 @@ fn peers(
 
 /// Loads of layers, with that of the links between two devices of a domain after that of its ports.
 fn with_pairs<R: DomainPorts>(
-    routes: &Meshed<'_, R>,
+    routes: &MeshRoutes<'_, R>,
     mut layers: Vec<LayerLoad>,
     outcome: &flow::Outcome,
 ) -> Vec<LayerLoad> {

@@ -13,7 +13,7 @@ use railwright_calculator::costing::Machine;
 use railwright_network::placement::{Allocation, written_hosts};
 use railwright_network::simulate::{Part, Wiring};
 use railwright_network::topology::{DesignSpec, Kind};
-use railwright_network::traffic::Seats;
+use railwright_network::traffic::RankPlacement;
 use railwright_reports::network::simulate::Simulated;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -198,13 +198,13 @@ fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
 
 /// A run and its devices, by default the first ones, with the run of `--job`.
 fn concurrent(
-    (own, seats): ((&Model, &Cluster, &Plan), Option<&Seats>),
+    (own, seats): ((&Model, &Cluster, &Plan), Option<&RankPlacement>),
     (job, hosts): (&Run, Option<&Hosts>),
     wiring: &Wiring,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Vec<SharedJob>, Problem> {
     let (model, cluster, plan) = own;
-    let first = Seats::new((0..plan.world_size() as u32).collect())?;
+    let first = RankPlacement::new((0..plan.world_size() as u32).collect())?;
     let seats = seats.unwrap_or(&first);
     let ranks = job.plan.world_size();
     let allocation = if let Some(wanted) = hosts {

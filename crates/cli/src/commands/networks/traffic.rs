@@ -11,7 +11,9 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_network::placement::{Allocation, ByLevel, Tree, survey};
 use railwright_network::topology::{Design, Detail, Kind, Topology};
-use railwright_network::traffic::{Algorithm, Loads, Matrix, Place, Seats, Traffic, by_domain, by_rail};
+use railwright_network::traffic::{
+    Algorithm, Loads, Matrix, Place, RankPlacement, Traffic, by_domain, by_rail,
+};
 use railwright_reports::network::traffic::{Placement, Sums, View};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, Wanted};
@@ -21,7 +23,7 @@ use railwright_tuner::exchanges::traffic_of;
 /// An allocation on a network.
 struct Allocated {
     allocation: Allocation,
-    seats: Seats,
+    seats: RankPlacement,
     tree: Option<Tree>,
     first: Place,
 }

@@ -5,7 +5,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::{args, input, run};
 use railwright_answers::{changes, whatif};
-use railwright_reports::whatif::Rehearsed;
+use railwright_reports::whatif::WhatIfReport;
 
 /// Applies the changes. The outcome is `No` if the run with all changes is impossible or does not fit.
 pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome, Failure> {
@@ -18,6 +18,6 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
     let network = on_topology(&arguments.pricing, &resolved.run.cluster)?;
     let answer = whatif(resolved, &changes, &input::Disk, network)?;
     let fit = answer.answer.fit();
-    printer.answer(&Rehearsed(answer), &arguments.output)?;
+    printer.answer(&WhatIfReport(answer), &arguments.output)?;
     Ok(fit.into())
 }

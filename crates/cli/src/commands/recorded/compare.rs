@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
         let verdict = condition.check(&comparison)?;
         // The variation of other metrics between steps is unknown.
         let known = significant.filter(|_| condition.figure == "step_time");
-        Ok(verdict.held_against(known))
+        Ok(verdict.with_significance(known))
     };
     let verdicts = conditions.iter().map(verdict).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);

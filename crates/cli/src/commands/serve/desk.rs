@@ -13,7 +13,7 @@ use crate::input::{access, jobs_found};
 use crate::printer::{Listener, Printer};
 use crate::{commands, limits};
 use bytes::Bytes;
-use railwright_server::{Desk, Outcome, Question, Reply, Watch};
+use railwright_server::{Backend, Outcome, Question, Reply, Watch};
 use railwright_spec::problem::Problem;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Commands {
     }
 }
 
-impl Desk for Commands {
+impl Backend for Commands {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
         let words = match line::of(question, Caller::Page) {
             Ok(words) => words,

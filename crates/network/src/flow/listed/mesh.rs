@@ -10,14 +10,14 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 
 /// Routes on which two devices of a domain have at most the bandwidth of one link.
 #[derive(Debug)]
-pub struct Meshed<'a, R> {
+pub struct MeshRoutes<'a, R> {
     routes: &'a R,
     /// Number of links without those of pairs.
     links: u32,
     capacity: Option<BytesPerSecond>,
 }
 
-impl<'a, R: DomainPorts> Meshed<'a, R> {
+impl<'a, R: DomainPorts> MeshRoutes<'a, R> {
     /// `capacity` is that of a link in one direction; `None` for domains behind a switch.
     pub fn new(routes: &'a R, capacity: Option<BytesPerSecond>) -> Self {
         Self { routes, links: routes.capacities().len() as u32, capacity }
@@ -54,7 +54,7 @@ impl<'a, R: DomainPorts> Meshed<'a, R> {
     }
 }
 
-impl<R: DomainPorts> Routes for Meshed<'_, R> {
+impl<R: DomainPorts> Routes for MeshRoutes<'_, R> {
     fn capacities(&self) -> Vec<f64> {
         let mut all = self.routes.capacities();
         if let Some(capacity) = self.capacity {

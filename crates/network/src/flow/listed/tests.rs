@@ -107,7 +107,7 @@ fn flows_in_json_are_those_of_the_table() {
 /// Domains of 8 with 448 GB/s of each device, of which 64 GB/s to each peer: one peer receives 64 GB/s, seven receive all of it.
 #[test]
 fn peers_of_a_mesh_have_one_link() {
-    use crate::flow::listed::Meshed;
+    use crate::flow::listed::MeshRoutes;
     use crate::simulate::Wiring;
     use crate::topology::{DesignSpec, Kind};
     use railwright_spec::quantity::BytesPerSecond;
@@ -117,9 +117,9 @@ fn peers_of_a_mesh_have_one_link() {
         ..DesignSpec::of(Kind::RailOnly, 16, 8, 64)
     };
     let wiring = Wiring::new(&spec.resolve().expect("a design"), &[]).expect("built");
-    let meshed = Meshed::new(&wiring, Some(BytesPerSecond::new(64e9)));
-    let switched = Meshed::new(&wiring, None);
-    let ends = |routes: &Meshed<'_, Wiring>, peers: std::ops::Range<u32>| {
+    let meshed = MeshRoutes::new(&wiring, Some(BytesPerSecond::new(64e9)));
+    let switched = MeshRoutes::new(&wiring, None);
+    let ends = |routes: &MeshRoutes<'_, Wiring>, peers: std::ops::Range<u32>| {
         let rows: Vec<String> = peers.map(|peer| format!("0,{peer},6.4 GB")).collect();
         let table = format!("source,destination,bytes\n{}\n", rows.join("\n"));
         let flows = parse(&table, "flows.csv", &|word| word.parse().ok()).expect("flows");

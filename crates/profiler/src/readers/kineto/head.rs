@@ -5,7 +5,7 @@
 
 use super::collective::{self, Groups};
 use super::numbers;
-use crate::job::Clue;
+use crate::job::FileIdentity;
 use crate::readers::number_after;
 use crate::trace::{Device, Identity, RankGroup};
 use serde::Deserialize;
@@ -82,8 +82,8 @@ impl Head {
 }
 
 /// Identity of a file from its first bytes, which may be truncated.
-pub(super) fn clue(head: &[u8]) -> Clue {
-    let mut clue = Clue::default();
+pub(super) fn clue(head: &[u8]) -> FileIdentity {
+    let mut clue = FileIdentity::default();
     if let Some(at) = memchr::memmem::find(head, b"\"distributedInfo\"") {
         // Rank and size precede the list of groups, which may be long.
         let info = &head[at..];

@@ -1,7 +1,7 @@
 //! Rows of families compared with brute force: the first of each family in the documented order, of all strategies.
 
 use super::*;
-use crate::simplicity::{Oddities, complexity};
+use crate::simplicity::{UnusualFeatures, complexity};
 use std::collections::BTreeMap;
 
 /// All strategies of the brute force, in the order of the outcome; the first of each family.
@@ -10,7 +10,7 @@ fn wanted(all: &[Found], tie: &Tie, search: &Search<'_>) -> Vec<(Standing, Famil
     for entry in all {
         let plan = entry.strategy.plan(&search.space, search.model);
         let used = entry.memory / search.cluster.accelerator.memory.get();
-        let oddities = Oddities::of(&plan, plan.domain(search.cluster), used);
+        let oddities = UnusualFeatures::of(&plan, plan.domain(search.cluster), used);
         let standing = tie.standing(entry.time, oddities, complexity(&plan));
         let slot = best.entry(Family::of(&plan)).or_insert(standing);
         if standing < *slot {
@@ -53,7 +53,7 @@ proptest! {
         // The first is within the tie of the true fastest.
         prop_assert!(tie.has(score(&rows[0])) && rows[0].tied_with_best, "{rows:?}");
         for (row, (standing, _)) in rows.iter().zip(&wanted) {
-            let oddities = row.oddities.iter().fold(Oddities::default(), |all, one| all.with(*one, true));
+            let oddities = row.oddities.iter().fold(UnusualFeatures::default(), |all, one| all.with(*one, true));
             let own = tie.standing(score(row), oddities, complexity(&row.plan));
             prop_assert!(own.is_near(standing), "{own:?} {standing:?} {}", row.plan.tensor_parallel);
         }

@@ -23,7 +23,7 @@ fn groups_within_a_part_of_a_rack_are_whole() {
     let first = outcome.candidates.first().expect("it fits");
     assert_eq!(first.plan.segment, Some(64));
     // The ranks of 64 experts fit into 64 of 72 devices, and would span two whole racks.
-    assert!(!first.oddities.contains(&crate::simplicity::Oddity::TornGroup), "{:?}", first.oddities);
+    assert!(!first.oddities.contains(&crate::simplicity::UnusualFeature::TornGroup), "{:?}", first.oddities);
 }
 
 /// Racks of 72, which do not divide 128 devices: parts of racks are compared with whole ones, and neither is lost.

@@ -5,7 +5,7 @@
 use super::super::bound::{Prefix, StepTerms};
 use super::super::engine::Search;
 use super::super::strategy::Strategy;
-use crate::simplicity::Oddities;
+use crate::simplicity::UnusualFeatures;
 use railwright_calculator::memory::PeakParts;
 use railwright_calculator::prepared::{Priced, Setting};
 use railwright_spec::plan::Plan;
@@ -17,8 +17,8 @@ pub(super) struct Place {
     pub(super) ways: u64,
     /// Number of equivalent placements.
     pub(super) copies: u64,
-    /// Oddities of parallel sizes, micro-batch and placement.
-    pub(super) oddities: Oddities,
+    /// UnusualFeatures of parallel sizes, micro-batch and placement.
+    pub(super) oddities: UnusualFeatures,
     pub(super) setting: Setting,
     pub(super) prefix: Prefix,
     pub(super) terms: StepTerms,

@@ -5,14 +5,14 @@
 use super::super::engine::Search;
 use super::super::placing::{input, set_layers};
 use railwright_calculator::memory::{
-    HeldStages, ParameterBytes, Peak, PeakParts, StageLayout, UnshardedStages,
+    ParameterBytes, Peak, PeakParts, StageLayout, StageParameters, UnshardedStages,
 };
 use railwright_spec::plan::Plan;
 
 /// The rungs of a ladder.
 pub(super) struct Rungs<'r> {
     layout: &'r StageLayout,
-    held: &'r HeldStages,
+    held: &'r StageParameters,
     ladder: &'r [Option<u64>],
     known: Vec<Option<UnshardedStages>>,
     /// Lower bound of the step time by rung, in seconds, once it is computed.
@@ -20,7 +20,7 @@ pub(super) struct Rungs<'r> {
 }
 
 impl<'r> Rungs<'r> {
-    pub(super) fn new(layout: &'r StageLayout, held: &'r HeldStages, ladder: &'r [Option<u64>]) -> Self {
+    pub(super) fn new(layout: &'r StageLayout, held: &'r StageParameters, ladder: &'r [Option<u64>]) -> Self {
         Self { layout, held, ladder, known: vec![None; ladder.len()], bounds: vec![None; ladder.len()] }
     }
 

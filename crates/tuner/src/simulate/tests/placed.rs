@@ -39,7 +39,7 @@ fn exchange(kind: CollectiveKind, (extent, stride): (u64, u64), ranks: u64) -> (
     (numbering, exchange)
 }
 
-fn slowdown(wiring: &Wiring, (numbering, exchange): (Numbering, Exchange), seats: &Seats) -> f64 {
+fn slowdown(wiring: &Wiring, (numbering, exchange): (Numbering, Exchange), seats: &RankPlacement) -> f64 {
     let class = Class::seated(&exchange, &numbering, None, &wiring.topology.design, Some(seats));
     class_time(wiring, &[class]).expect("joined").exchanges[0].slowdown
 }
@@ -62,7 +62,7 @@ fn a_group_split_over_hosts_goes_at_the_pace_of_its_nics() {
     let cluster = cluster_by_name("dgx-h100", 64).expect("a preset");
     let wiring = wiring(&cluster, &spec_of(Kind::Clos), &[]).expect("built");
     let design = &wiring.topology.design;
-    let seats = Seats::new(vec![0, 1, 8, 9]).expect("each once");
+    let seats = RankPlacement::new(vec![0, 1, 8, 9]).expect("each once");
     let found = slowdown(&wiring, exchange(CollectiveKind::AllGather, (4, 1), 4), &seats);
     let expected = 0.5 * (design.domain.bandwidth / design.nic_bandwidth);
     assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");

@@ -7,7 +7,7 @@
 
 use super::*;
 use clap::Parser;
-use railwright_answers::Unwatched;
+use railwright_answers::Unmonitored;
 use railwright_tuner::codesign::{Codesign, Row};
 use std::ops::ControlFlow;
 
@@ -30,7 +30,7 @@ fn answered(question: &str, arguments: &str, quick: &str) -> String {
     let line = Line::try_parse_from(words).expect("arguments");
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
-    let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
+    let searcher = Searcher::new(line.design.effort.wanted(), &Unmonitored).expect("workers");
     let axes = axes_of(&line.design).expect("prices");
     let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
     let mut priced = priced.map_err(|_| "networks").expect("networks");
@@ -92,7 +92,7 @@ fn a_stopped_design_recommends_nothing() {
     let line = Line::try_parse_from(words.split_whitespace()).expect("arguments");
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
-    let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
+    let searcher = Searcher::new(line.design.effort.wanted(), &Unmonitored).expect("workers");
     let axes = axes_of(&line.design).expect("prices");
     let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
     let mut priced = priced.map_err(|_| "networks").expect("networks");
