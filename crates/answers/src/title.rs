@@ -12,10 +12,9 @@ pub fn describe(model: &Model) -> String {
 /// Model, devices and plan of a run.
 pub fn title(run: &Run) -> String {
     format!(
-        "{} on {} x {}, {}",
+        "{} on {}, {}",
         describe(&run.model),
-        human::whole(run.cluster.devices),
-        run.cluster.accelerator.name,
+        run.cluster.devices_by_kind(),
         railwright_calculator::estimate::plan_summary(&run.plan)
     )
 }

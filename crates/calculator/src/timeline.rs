@@ -26,7 +26,6 @@ use crate::partition::rank_stride;
 use crate::schedule::simulate;
 use detail::Depth;
 use railwright_spec::cluster::Cluster;
-use railwright_spec::human;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Wanted};
@@ -89,12 +88,7 @@ pub fn of_evaluation(
     let times: Vec<_> = evaluation.chunks.iter().map(|c| c.time).collect();
     let simulated = simulate(&pipeline(plan, &times, evaluation.transfer))?;
     wanted()?;
-    let mut step = Step::new(format!(
-        "{} on {} x {}",
-        costing.model.name,
-        human::whole(plan.world_size()),
-        costing.cluster.accelerator.name
-    ));
+    let mut step = Step::new(format!("{} on {}", costing.model.name, costing.cluster.devices_by_kind()));
     for stage in 0..plan.pipeline_parallel as u32 {
         let rank = u32::try_from(u64::from(stage) * rank_stride(plan)).unwrap_or(stage);
         step.add_rank(Rank(rank), Stage(stage));

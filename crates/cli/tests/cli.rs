@@ -24,6 +24,7 @@ mod jobs;
 mod joining;
 mod launch;
 mod limits;
+mod mixed;
 mod narrow;
 mod network;
 mod network_agreement;

@@ -140,6 +140,10 @@ fn of(
     if let Some(devices) = devices {
         spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
     }
+    // Before the typed numbers of devices are read, the cluster has its usual number, which pools may exceed.
+    if devices.is_none() && arguments.settings.iter().any(|(_, path, _)| path == DEVICES) {
+        spec.cluster.pools = None;
+    }
     // An opened launch file has the software that was inferred for it among its settings.
     let (software_origin, open_settings) = (spec.software_origin(), spec.plan.open_settings());
     let freed = freedom.map(|freedom| opened(&closed, devices, freedom, &mut spec)).transpose()?;

@@ -56,7 +56,7 @@ pub(super) fn title(asked: &dyn Question, searches: &[Search<'_>]) -> String {
     let mut on: Vec<String> = Vec::new();
     for setting in asked.settings() {
         let cluster = &setting.run.cluster;
-        on.push(format!("{} x {}", human::whole(cluster.devices), cluster.accelerator.name));
+        on.push(cluster.devices_by_kind());
     }
     on.dedup();
     if on.len() > 4 {

@@ -79,6 +79,12 @@ impl Cluster {
             .chain(self.pools.iter().map(|pool| (pool.cluster.as_ref(), pool.devices)))
     }
 
+    /// Devices by kind: `64 x H100 SXM5 80GB + 32 x A100 SXM4 80GB`.
+    pub fn devices_by_kind(&self) -> String {
+        let kinds = self.kinds().map(|(kind, n)| format!("{} x {}", human::whole(n), kind.accelerator.name));
+        kinds.collect::<Vec<_>>().join(" + ")
+    }
+
     /// Mean of a figure over all devices: `sum(devices_i x figure_i) / sum(devices_i)`. `None` if a kind lacks it.
     pub fn mean_over_devices(&self, figure: impl Fn(&Self) -> Option<f64>) -> Option<f64> {
         if self.pools.is_empty() {

@@ -301,12 +301,7 @@ fn messages(own: &Run, kept: &[String], unset: &[&str], pinned: &[(String, Strin
 }
 
 fn title(own: &Run) -> String {
-    format!(
-        "{} on {} x {}",
-        run::describe(&own.model),
-        human::whole(own.cluster.devices),
-        own.cluster.accelerator.name
-    )
+    format!("{} on {}", run::describe(&own.model), own.cluster.devices_by_kind())
 }
 
 /// Prints the result, the diff, or writes files.
