@@ -170,7 +170,7 @@ const ROOMS: &[(&str, usize)] = &[
     ("report", 2_000),
     ("reports", 15_000),
     ("inputs", 6_850),
-    ("cli", 12_250),
+    ("cli", 12_270),
     ("step", 5_000),
     ("spec", 20_000),
 ];

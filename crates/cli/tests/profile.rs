@@ -161,7 +161,7 @@ fn waiting_for_a_rank_is_no_exposed_communication() {
     assert_eq!(compared["waited_for"][0]["rank"], 0, "{}", compared["waited_for"]);
     // With one rank, the cause of its waits is unknown.
     let alone = run(&["compare", &format!("{TRACES}/../runs/modded-nanogpt-dp8.toml"), CURRENT]);
-    assert!(alone.stdout.contains("not traced"), "{}", alone.stdout);
+    assert!(alone.stdout.contains("because the other ranks were not"), "{}", alone.stdout);
 }
 
 /// Traces of another run cause a warning about their number of ranks and their device; those of the run do not.

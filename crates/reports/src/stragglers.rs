@@ -322,7 +322,7 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
         Column::numbers("excess"),
         Column::numbers("waits caused"),
         Column::words("next operation"),
-        Column::words("host activity").expendable(1),
+        Column::words("annotation").expendable(1),
     ];
     let rows = culprit.moments.iter().map(|moment| {
         vec![

@@ -57,7 +57,8 @@ fn against_file(before: &str, after: &str) -> Option<String> {
     let conflicts = |text: &str| -> Vec<&'static str> {
         let launch = crate::read(text, "file").and_then(Result::ok);
         let key = |remark: &Remark| {
-            let flag = remark.source.trim_start_matches('-').replace('-', "_");
+            let flag = remark.source.split_whitespace().next()?;
+            let flag = flag.trim_start_matches('-').replace('-', "_");
             BATCHES.iter().find(|(_, known)| *known == flag).map(|(key, _)| *key)
         };
         launch

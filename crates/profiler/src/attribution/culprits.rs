@@ -134,18 +134,13 @@ impl Measured<'_> {
     }
 }
 
-/// Kinds that a digest of a rank has as well: it has no runtime calls.
-const fn is_named(kind: HostKind) -> bool {
-    matches!(kind, HostKind::Operator | HostKind::Annotation)
-}
-
-/// The innermost host activity of a member that lasts for at least half of a delay (from, until); `None` without one. A rank is late by the
-/// end of an interval, so the delay is there.
+/// The innermost annotation of a member that lasts for at least half of a delay (from, until); `None` without one. A rank is late by the
+/// end of an interval, so the delay is there. Digests have annotations, and no other host activity.
 fn activity(job: &Job, member: usize, (from, until): (i64, i64)) -> Option<String> {
     let trace = &job.members.get(member)?.trace;
     let least = ((until - from) / 2).max(1);
     let lasts = |row: &HostActivity| row.end.min(until) - row.start.max(from) >= least;
-    let around = trace.host.iter().filter(|row| is_named(row.kind) && lasts(row));
+    let around = trace.host.iter().filter(|row| row.kind == HostKind::Annotation && lasts(row));
     let innermost = around
         .filter(|row| !trace.names.get(row.name).starts_with("ProfilerStep#"))
         .min_by_key(|row| (row.duration(), std::cmp::Reverse(row.start)))?;

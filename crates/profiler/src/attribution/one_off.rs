@@ -159,8 +159,7 @@ mod tests {
                 report.reasons.iter().any(|reason| reason.contains("may recur")),
                 verdict != Verdict::None
             );
-            let warned =
-                report.warnings.iter().any(|warning| warning.message.contains("excluded as warm-up"));
+            let warned = report.warnings.iter().any(|warning| warning.message.contains("as warm-up"));
             assert!(warned || ranks.len() > few.len(), "{scale}: {:?}", report.warnings);
         }
     }

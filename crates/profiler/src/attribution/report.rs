@@ -75,7 +75,7 @@ pub struct Moment {
     pub waits: f64,
     /// The late operation.
     pub before: Option<Operation>,
-    /// The innermost host activity (operator, function, annotation) for at least half of the delay at its end.
+    /// The innermost annotation around at least half of the delay, at its end.
     pub annotation: Option<String>,
 }
 
