@@ -128,6 +128,8 @@ class Settings(TypedDict, total=False):
     devices: int | Sequence[int]
     num_gpus: int | Sequence[int]
     """Number of accelerators (GPUs) used by the run."""
+    pools: Sequence[str]
+    """Devices of other kinds among them, each `CLUSTER:DEVICES`, on the last ranks."""
     devices_per_node: int
     """Accelerators per node."""
     memory: _Word
@@ -158,6 +160,8 @@ class Settings(TypedDict, total=False):
     """One-way latency between two nodes on one switch."""
     network_tiers: Sequence[str]
     """Fabric tiers from the leaf up, each `name:devices[:oversubscription[:latency]]`."""
+    network_in_network_reduction: bool
+    """Use in-network reduction (InfiniBand SHARP) in switches between scale-up domains, for all-reduces."""
     host_bandwidth: _Word
     """Bandwidth between a device and its host, one direction."""
     host_memory: _Word
@@ -304,7 +308,7 @@ class Settings(TypedDict, total=False):
     checkpoint_stall: _Word
     """Training pause per checkpoint."""
     part_rates: str
-    """Table of flaps and slow parts, as for `network failures --rates`: a part of the goodput."""
+    """Table of flaps and slow parts, which reduce goodput; as for `network failures --rates`."""
     price_per_device_hour: float
     """Price per device-hour."""
     electricity_price: float

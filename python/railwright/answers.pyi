@@ -1065,6 +1065,9 @@ class ClusterNetwork(Record):
     def tiers(self) -> Rows[Tier]:
         """Tiers, from the leaf upwards."""
     @property
+    def in_network_reduction(self) -> bool:
+        """True if its switches reduce (InfiniBand SHARP)."""
+    @property
     def rail_forwarding(self) -> float:
         """Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the network joins the rails."""
 
@@ -1944,7 +1947,7 @@ class Estimate(Answer):
     def money(self) -> Bill | None:
         """Time and cost of the token budget; absent without a budget."""
     @property
-    def provenance(self) -> Rows[Foundation]:
+    def provenance(self) -> Rows[EvidenceShare]:
         """Evidence for the step time; the shares sum to 1."""
     @property
     def warnings(self) -> Rows[Warning]:
@@ -2035,6 +2038,9 @@ class ClusterIdentity(Record):
     def devices(self) -> int:
         """Accelerators used."""
     @property
+    def pools(self) -> Rows[PoolIdentity]:
+        """Devices of other kinds among them."""
+    @property
     def devices_per_node(self) -> int:
         """Accelerators per server."""
     @property
@@ -2043,6 +2049,18 @@ class ClusterIdentity(Record):
     @property
     def calibration(self) -> str | None:
         """File of the calibration, if any."""
+
+class PoolIdentity(Record):
+    """Devices of another kind in the job."""
+    @property
+    def accelerator_name(self) -> str:
+        """Name of the accelerator."""
+    @property
+    def first_rank(self) -> int:
+        """First rank on these devices."""
+    @property
+    def devices(self) -> int:
+        """Number of devices."""
 
 class SoftwareIdentity(Record):
     """The software generation."""
@@ -2110,7 +2128,7 @@ class Efficiency(Record):
     def hardware_flop_rate(self) -> float:
         """Executed arithmetic per second and accelerator."""
     @property
-    def hardware(self) -> Rows[Utilisation]:
+    def hardware(self) -> Rows[Utilization]:
         """HFU by peak."""
 
 class ModelFlop(Record):
@@ -2128,10 +2146,10 @@ class ModelFlop(Record):
     def rate(self) -> float:
         """Achieved arithmetic per second and accelerator."""
     @property
-    def utilisation(self) -> Rows[Utilisation]:
+    def utilisation(self) -> Rows[Utilization]:
         """MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower."""
 
-class Utilisation(Record):
+class Utilization(Record):
     """A share of a peak."""
     @property
     def peak_format(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
@@ -2252,7 +2270,7 @@ class MemoryEstimate(Record):
     """Memory of the run, compared with the device's."""
     @property
     def device_memory(self) -> float:
-        """Memory of the device."""
+        """Memory of the device of the worst stage."""
     @property
     def peak(self) -> float:
         """Memory of the worst stage, including context."""
@@ -2301,6 +2319,9 @@ class StageMemory(Record):
     @property
     def device(self) -> float:
         """Memory reported by the device; the kinds sum to it."""
+    @property
+    def available(self) -> float:
+        """Memory of the device; that of the smallest kind on the stage."""
     @property
     def kinds(self) -> Rows[KindBytes]:
         """Memory by kind, in the order of `Kind`."""
@@ -2419,7 +2440,7 @@ class DatedPrice(Record):
     def source(self) -> str:
         """Date and source; or the user's setting."""
 
-class Foundation(Record):
+class EvidenceShare(Record):
     """A share of the step with its evidence."""
     @property
     def id(self) -> str:
@@ -3146,7 +3167,7 @@ class MemoryReport(Record):
         """Index of the stage with the largest need."""
     @property
     def device_memory(self) -> float:
-        """Memory of the device."""
+        """Memory of the device of the worst stage."""
     @property
     def margin(self) -> float:
         """Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails."""
@@ -3189,6 +3210,9 @@ class StageReport(Record):
     @property
     def device(self) -> float:
         """Memory reported by the device."""
+    @property
+    def available(self) -> float:
+        """Memory of the device; that of the smallest kind on the stage."""
 
 class MemoryItem(Record):
     """One line of a report."""
@@ -4614,6 +4638,9 @@ class OnRun(Record):
     @property
     def tokens_per_second(self) -> float:
         """Tokens a second."""
+    @property
+    def kept(self) -> float:
+        """Factor of the availability by failures of this network."""
 
 class Refused(Record):
     """A design that cannot be built as requested, with the reason."""
@@ -4840,6 +4867,9 @@ class NetworkDesignRow(Record):
     def tokens_per_second(self) -> float | None:
         """Tokens per second."""
     @property
+    def kept(self) -> float | None:
+        """Factor of the availability by failures of this network, in proportion to its part of the step. Of a job with a goodput, relative to the network in it. `None` without a step."""
+    @property
     def share(self) -> Share:
         """Cost of network and devices per token, day and run."""
     # ['class']: int
@@ -4896,7 +4926,10 @@ class Class(Record):
         """Result of its search."""
     @property
     def layout(self) -> str:
-        """The best plan's layout as flags; empty without a plan."""
+        """The best plan's layout for display, with shortened lists; empty without a plan."""
+    @property
+    def flags(self) -> str:
+        """The same as flags of `estimate` and `network simulate`."""
     @property
     def reason(self) -> str:
         """Reason why nothing fits; empty otherwise."""
@@ -5351,6 +5384,9 @@ class NetworkSimulate(Answer):
     def dimensions(self) -> Rows[DimensionRow]:
         """Rows of all dimensions with exchanges."""
     @property
+    def waits(self) -> Rows[StageWaits]:
+        """Compute and waits of each pipeline stage."""
+    @property
     def layers(self) -> Rows[LayerLoad]:
         """Load of links, from the devices outwards."""
     @property
@@ -5559,6 +5595,33 @@ class DimensionRow(Record):
     @property
     def slowdown(self) -> float:
         """`in_step / closed_form`."""
+
+class StageWaits(Record):
+    """Compute of a stage, and its waits."""
+    @property
+    def stage(self) -> int:
+        """The stage."""
+    @property
+    def compute(self) -> float:
+        """Time of its compute, with communication that overlaps it."""
+    @property
+    def waiting(self) -> float:
+        """Time without compute until the end of the step, without the jitter allowance."""
+    @property
+    def waits(self) -> Rows[Wait]:
+        """Parts of it, longest first."""
+
+class Wait(Record):
+    """Time that a stage waits for one kind of work."""
+    @property
+    def waits_for(self) -> str:
+        """Work that the stage waits for: `compute` of another stage, a dimension, `optimizer` or `host`."""
+    @property
+    def of_stage(self) -> int | None:
+        """Stage of that work; for messages, the sender. `None` for work of all stages."""
+    @property
+    def time(self) -> float:
+        """Time without compute on the waiting stage."""
 
 class NetworkSimulateOverTime(Record):
     """Links over time."""
@@ -6132,7 +6195,7 @@ class PipelinePage(Record):
     def asked(self) -> Rows[Asked]:
         """Costs of the requested passes."""
     @property
-    def judgement(self) -> Judgement | None:
+    def judgement(self) -> StragglerVerdict | None:
         """The verdict of the straggler report on the same traces. `None` for tables of passes and predictions."""
     @property
     def verdicts(self) -> Rows[PipelineVerdict]:
@@ -6435,7 +6498,7 @@ class Asked(Record):
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the costs of excess: unknown if parts of the job were not recorded."""
 
-class Judgement(Record):
+class StragglerVerdict(Record):
     """The verdict of the straggler report on the same job."""
     @property
     def verdict(self) -> Literal["straggler", "slow_link", "imbalance", "none", "cannot_tell"]:
@@ -8556,7 +8619,7 @@ class Candidate(Record):
         """Rent of the devices for a billion tokens; `None` without a price."""
     @property
     def oddities(self) -> list[Literal["unequal_chunks", "torn_group", "short_context", "scattered_experts", "partial_sharding", "whole_optimizer", "tight_memory"]]:
-        """Oddities, the most severe first."""
+        """UnusualFeatures, the most severe first."""
     @property
     def tied_with_best(self) -> bool:
         """True if its difference from the best is within the error of the model between two layouts."""
@@ -8611,6 +8674,9 @@ class SearchPeak(Record):
     @property
     def device(self) -> float:
         """Memory reported by the device: reserved, the driver's context and the communicators."""
+    @property
+    def available(self) -> float:
+        """Device memory of the stage."""
 
 class Spent(Record):
     """Time of a part."""
@@ -9361,7 +9427,7 @@ class Moment(Record):
         """The late operation."""
     @property
     def annotation(self) -> str | None:
-        """The innermost host annotation around its middle."""
+        """The innermost annotation around at least half of the delay, at its end."""
 
 class SlowGroup(Record):
     """A group whose transfers take longer than those of its peers."""
@@ -9783,10 +9849,10 @@ class Whatif(Answer):
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
     @property
-    def alone(self) -> Rows[Rehearsal]:
+    def alone(self) -> Rows[ChangeResult]:
         """Each change alone, in the given order."""
     @property
-    def together(self) -> Rehearsal | None:
+    def together(self) -> ChangeResult | None:
         """All possible changes combined. `None` for fewer than two."""
     @property
     def rivals(self) -> str | None:
@@ -9873,7 +9939,7 @@ class TimePart(Record):
     def time(self) -> float:
         """Duration."""
 
-class Rehearsal(Record):
+class ChangeResult(Record):
     """Result of one change."""
     @property
     def name(self) -> str:

@@ -751,7 +751,7 @@ def compare(
     """Compare two traces, or a trace with its prediction.
 
     first: Baseline: a trace, a folder or archive of traces, a training log, a launch file or a run file.
-    second: Candidate: the same kinds of file; a training log alone is compared with the prediction of its run.
+    second: Candidate, of the same kinds as A; without it, a training log is compared with the prediction of its run.
     launch: Launch file or run file, for a training log without arguments.
     fail_if: Exit with code 1 if the change from A to B exceeds noise and meets this condition, such as `step_time>+3%`
         (repeatable).

@@ -110,7 +110,7 @@ def show(
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    domain_parts: Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or
+    domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         Expects one of `drain`, `run-on`. [default: drain].
@@ -166,8 +166,8 @@ def show(
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
-        `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
+    forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
+        `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
@@ -178,8 +178,8 @@ def show(
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
-    server: Devices of a server, for the networks of servers. Expects a whole number, 0 or more. [default: domain, if it has up to 8
-        devices].
+    server: Devices per server, for storage and management networks. Expects a whole number, 0 or more. [default: domain, if it has
+        up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
     in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
@@ -189,8 +189,8 @@ def show(
     svg: Output an SVG diagram.
     cables: Write every cable from port to port as CSV, with lengths on the floor plan of --floor.
     netbox: Write the cables in the format of NetBox's cable import.
-    floor: Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4, switches=16, row=16, width=0.6,
-        pitch=2.4, rise=1.5].
+    floor: Floor plan: hosts or switches per rack, racks per row, and rack width, row pitch and cable rise in metres [default:
+        hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5].
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
@@ -273,7 +273,7 @@ def cost(
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    domain_parts: Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or
+    domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         Expects one of `drain`, `run-on`. [default: drain].
@@ -329,8 +329,8 @@ def cost(
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
-        `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
+    forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
+        `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
@@ -341,8 +341,8 @@ def cost(
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
-    server: Devices of a server, for the networks of servers. Expects a whole number, 0 or more. [default: domain, if it has up to 8
-        devices].
+    server: Devices per server, for storage and management networks. Expects a whole number, 0 or more. [default: domain, if it has
+        up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
     in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
@@ -359,7 +359,7 @@ def cost(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     years: Depreciation period of the network, in years (default: 4).
     electricity_price: Electricity price in dollars per kWh [default: from the catalogue].
-    grow_to: Devices of a larger network later: report the purchases of each design now and later.
+    grow_to: Devices of a later, larger network: report initial and later purchases of each design.
     lines: Show all lines of all bills.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
@@ -445,7 +445,7 @@ def failures(
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
     domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    domain_parts: Switches and links of a domain, for their failures: a published one such as `gb200-nvl72`, or
+    domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         Expects one of `drain`, `run-on`. [default: drain].
@@ -501,8 +501,8 @@ def failures(
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding to another rail through the scale-up domain: before or after the network, or none. Expects one of `none`,
-        `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
+    forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
+        `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
@@ -513,8 +513,8 @@ def failures(
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
-    server: Devices of a server, for the networks of servers. Expects a whole number, 0 or more. [default: domain, if it has up to 8
-        devices].
+    server: Devices per server, for storage and management networks. Expects a whole number, 0 or more. [default: domain, if it has
+        up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
     in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
@@ -803,7 +803,7 @@ def export(
     model: str | PathLike[str] | None = None,
     cluster: str | PathLike[str] | None = None,
     *,
-    to: Literal["astra-sim", "simgrid", "htsim"],
+    to: Literal["astra-sim", "simgrid", "htsim", "circuits"],
     output: str | PathLike[str],
     launch: str | PathLike[str] | None = None,
     launch_args: str | PathLike[str] | None = None,

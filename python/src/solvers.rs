@@ -60,7 +60,7 @@ pub(crate) fn size(
         source: None,
     });
     let rows = RowsOf::new(rows);
-    let recommended = answer.sized.verdict.chosen.filter(|_| !answer.misses_goal()).map(|row| row as u64);
+    let recommended = answer.sized.verdict.chosen.filter(|_| !answer.is_no()).map(|row| row as u64);
     Ok(SizeResult {
         title: answer.title.clone(),
         complete: answer.is_complete,

@@ -148,8 +148,8 @@ pub fn size(
 
 impl SizeAnswer {
     /// True if no cluster size meets the goal.
-    pub fn misses_goal(&self) -> bool {
-        self.sized.verdict.misses_goal || self.sized.rows.is_empty()
+    pub fn is_no(&self) -> bool {
+        self.sized.verdict.is_no || self.sized.rows.is_empty()
     }
 }
 

@@ -87,7 +87,7 @@ fn what_cannot_be_met_is_a_no_with_the_nearest() {
         outcome.stdout
     );
     let answer = json(&small(&["--budget", "1", "--gpus", "8,64", "--json"]), 1);
-    assert_eq!(answer["size"]["verdict"]["misses_goal"], true);
+    assert_eq!(answer["size"]["verdict"]["is_no"], true);
     assert!(number(&answer, "/size/verdict/nearest/over_budget") > 1000.0);
 }
 

@@ -58,7 +58,7 @@ impl Answer for Answered {
         }
         if let Some(command) = &self.command {
             document.next_step(format!("`{command}`"));
-        } else if self.sized.verdict.misses_goal {
+        } else if self.sized.verdict.is_no {
             document.next_step("try other sizes with `--gpus`, a later `--deadline` or a larger `--budget`");
         } else if self.sized.rows.is_empty() {
             document.next_step("`railwright search` lists changes that make a size fit, such as `--gpus`");
@@ -149,7 +149,7 @@ impl Answered {
                 text.into(),
                 Cell::new(format!("; {why}"), Tone::Faint),
             ]);
-        } else if verdict.misses_goal {
+        } else if verdict.is_no {
             document.spans(vec![Cell::new(format!("not {goal}"), Tone::Bad), self.nearest().into()]);
         } else if self.sized.rows.is_empty() && self.is_complete {
             let reason = self

@@ -13,7 +13,7 @@ export type {
   Plan,
   StageMemory,
   StageRow as Stage,
-  Utilisation,
+  Utilization,
   Warning,
 } from './schema/estimate'
 export type { Key } from './schema/keys'

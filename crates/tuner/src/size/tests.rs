@@ -54,7 +54,7 @@ fn a_deadline_takes_the_cheapest_in_time_and_a_budget_the_soonest_within_it() {
         rows.windows(2).all(|p| p[1].efficiency < p[0].efficiency && p[1].bill.calendar < p[0].bill.calendar)
     );
     assert!(rows.windows(2).all(|p| p[1].rent() > p[0].rent()), "what scales worse costs more");
-    assert_eq!((table.verdict.chosen, table.verdict.misses_goal), (None, false));
+    assert_eq!((table.verdict.chosen, table.verdict.is_no), (None, false));
     // The goal is between the second and the third row: only the larger two meet it, or only the smaller two.
     let days = rows[1].bill.calendar.get() / 86_400.0 * 0.99;
     let (late, _) = drive(Sizing::new(goal(Some(days), None), vec![machine(&[16, 64, 256, 1024])], false));
@@ -67,7 +67,7 @@ fn a_deadline_takes_the_cheapest_in_time_and_a_budget_the_soonest_within_it() {
 #[test]
 fn what_cannot_be_met_names_the_nearest_and_by_how_much() {
     let (table, _) = drive(Sizing::new(goal(Some(0.01), Some(1.0)), vec![machine(&[16, 64])], false));
-    assert!(table.verdict.misses_goal && table.verdict.chosen.is_none());
+    assert!(table.verdict.is_no && table.verdict.chosen.is_none());
     let miss = table.verdict.nearest.expect("a row");
     let row = &table.rows[miss.row];
     assert_eq!(miss.late, row.bill.calendar - Seconds::new(864.0));

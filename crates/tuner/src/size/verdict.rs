@@ -15,7 +15,7 @@ pub struct Verdict {
     /// Index of the selected row. `None` if no row meets the goal, or without a goal.
     pub chosen: Option<usize>,
     /// True if a goal was set and no row meets it.
-    pub misses_goal: bool,
+    pub is_no: bool,
     /// The row nearest to the goal. `None` if a row meets it.
     pub nearest: Option<Miss>,
     /// Largest efficient size, by kind of machine.
@@ -64,9 +64,9 @@ pub(super) fn verdict(goal: &Goal, machines: usize, rows: &[Row]) -> Verdict {
         None
     };
     let chosen = chosen.map(|(index, _)| index);
-    let misses_goal = has_goal && chosen.is_none();
-    let nearest = if misses_goal { nearest(goal, rows) } else { None };
-    Verdict { chosen, misses_goal, nearest, stops }
+    let is_no = has_goal && chosen.is_none();
+    let nearest = if is_no { nearest(goal, rows) } else { None };
+    Verdict { chosen, is_no, nearest, stops }
 }
 
 /// The row with the smallest sum of the shares by which it is late and over budget.

@@ -183,6 +183,10 @@ export interface Network {
    */
   tiers: Tier[]
   /**
+   * True if its switches reduce (InfiniBand SHARP).
+   */
+  in_network_reduction?: boolean
+  /**
    * Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the
    * network joins the rails.
    */

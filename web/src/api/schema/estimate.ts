@@ -293,6 +293,10 @@ export interface ClusterIdentity {
    */
   devices: number
   /**
+   * Devices of other kinds among them.
+   */
+  pools?: PoolIdentity[]
+  /**
    * Accelerators per server.
    */
   devices_per_node: number
@@ -304,6 +308,23 @@ export interface ClusterIdentity {
    * File of the calibration, if any.
    */
   calibration?: string | null
+}
+/**
+ * Devices of another kind in the job.
+ */
+export interface PoolIdentity {
+  /**
+   * Name of the accelerator.
+   */
+  accelerator_name: string
+  /**
+   * First rank on these devices.
+   */
+  first_rank: number
+  /**
+   * Number of devices.
+   */
+  devices: number
 }
 /**
  * All settings of a run except the model and the cluster.
@@ -614,7 +635,7 @@ export interface Efficiency {
   /**
    * HFU by peak.
    */
-  hardware: Utilisation[]
+  hardware: Utilization[]
 }
 /**
  * The arithmetic of one step in one convention.
@@ -636,12 +657,12 @@ export interface ModelFlop {
   /**
    * MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower.
    */
-  utilisation: Utilisation[]
+  utilisation: Utilization[]
 }
 /**
  * A share of a peak.
  */
-export interface Utilisation {
+export interface Utilization {
   peak_format: DataType
   /**
    * Dense peak of that format per accelerator. Unit: FLOP/s.
@@ -800,7 +821,7 @@ export interface CommunicationRow {
  */
 export interface MemoryEstimate {
   /**
-   * Memory of the device. Unit: B.
+   * Memory of the device of the worst stage. Unit: B.
    */
   device_memory: number
   /**
@@ -862,6 +883,10 @@ export interface StageMemory {
    * Memory reported by the device; the kinds sum to it. Unit: B.
    */
   device: number
+  /**
+   * Memory of the device; that of the smallest kind on the stage. Unit: B.
+   */
+  available: number
   /**
    * Memory by kind, in the order of `Kind`.
    */

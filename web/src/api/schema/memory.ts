@@ -95,7 +95,7 @@ export interface MemoryReport {
    */
   worst: number
   /**
-   * Memory of the device. Unit: B.
+   * Memory of the device of the worst stage. Unit: B.
    */
   device_memory: number
   /**
@@ -149,6 +149,10 @@ export interface StageReport {
    * Memory reported by the device. Unit: B.
    */
   device: number
+  /**
+   * Memory of the device; that of the smallest kind on the stage. Unit: B.
+   */
+  available: number
 }
 /**
  * One line of a report.

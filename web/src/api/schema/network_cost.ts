@@ -865,6 +865,10 @@ export interface OnRun {
    * Tokens a second.
    */
   tokens_per_second: number
+  /**
+   * Factor of the availability by failures of this network.
+   */
+  kept: number
 }
 /**
  * A design that cannot be built as requested, with the reason.

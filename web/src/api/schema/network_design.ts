@@ -140,6 +140,11 @@ export interface Row {
    * Tokens per second.
    */
   tokens_per_second: number | null
+  /**
+   * Factor of the availability by failures of this network, in proportion to its part of the step. Of a job with a goodput, relative to
+   * the network in it. `null` without a step.
+   */
+  kept: number | null
   share: Share
   /**
    * Index of the class that shares its plan.
@@ -271,9 +276,13 @@ export interface Simulated {
 export interface Class {
   searched: Searched
   /**
-   * The best plan's layout as flags; empty without a plan.
+   * The best plan's layout for display, with shortened lists; empty without a plan.
    */
   layout: string
+  /**
+   * The same as flags of `estimate` and `network simulate`.
+   */
+  flags: string
   /**
    * Reason why nothing fits; empty otherwise.
    */

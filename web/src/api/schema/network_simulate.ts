@@ -83,6 +83,10 @@ export interface NetworkSimulateAnswer {
    */
   dimensions: DimensionRow[]
   /**
+   * Compute and waits of each pipeline stage.
+   */
+  waits: StageWaits[]
+  /**
    * Load of links, from the devices outwards.
    */
   layers: LayerLoad[]
@@ -354,6 +358,44 @@ export interface DimensionRow {
    * `in_step / closed_form`.
    */
   slowdown: number
+}
+/**
+ * Compute of a stage, and its waits.
+ */
+export interface StageWaits {
+  /**
+   * The stage.
+   */
+  stage: number
+  /**
+   * Time of its compute, with communication that overlaps it. Unit: s.
+   */
+  compute: number
+  /**
+   * Time without compute until the end of the step, without the jitter allowance. Unit: s.
+   */
+  waiting: number
+  /**
+   * Parts of it, longest first.
+   */
+  waits: Wait[]
+}
+/**
+ * Time that a stage waits for one kind of work.
+ */
+export interface Wait {
+  /**
+   * Work that the stage waits for: `compute` of another stage, a dimension, `optimizer` or `host`.
+   */
+  waits_for: string
+  /**
+   * Stage of that work; for messages, the sender. `null` for work of all stages.
+   */
+  of_stage: number | null
+  /**
+   * Time without compute on the waiting stage. Unit: s.
+   */
+  time: number
 }
 /**
  * A layer's links over some time.

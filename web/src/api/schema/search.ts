@@ -718,6 +718,10 @@ export interface Peak {
    * Memory reported by the device: reserved, the driver's context and the communicators. Unit: B.
    */
   device: number
+  /**
+   * Device memory of the stage. Unit: B.
+   */
+  available: number
 }
 /**
  * Interval in which a measurement is expected.

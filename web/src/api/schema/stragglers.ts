@@ -542,7 +542,7 @@ export interface Moment {
    */
   before: Operation | null
   /**
-   * The innermost host annotation around its middle.
+   * The innermost annotation around at least half of the delay, at its end.
    */
   annotation: string | null
 }

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     priced.conclude();
     let next = priced.next(&question, (&asked, setting));
     let Priced { codesign, chosen, is_complete, device_price, .. } = priced;
-    let misses_goal = codesign.rows.iter().all(|row| row.step_time.is_none());
+    let is_no = codesign.rows.iter().all(|row| row.step_time.is_none());
     printer.warnings(&codesign.warnings);
     let answer = Answered {
         title: title(&setting.run),
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     } else {
         printer.answer(&answer, &arguments.output)?;
     }
-    Ok(match (is_complete, misses_goal) {
+    Ok(match (is_complete, is_no) {
         (false, _) => Outcome::Interrupted,
         (true, true) => Outcome::No,
         (true, false) => Outcome::Yes,

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     printer.answer(&answer, &arguments.output)?;
     Ok(if !answer.is_complete {
         Outcome::Interrupted
-    } else if answer.misses_goal() {
+    } else if answer.is_no() {
         Outcome::No
     } else {
         Outcome::Yes
