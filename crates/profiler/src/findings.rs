@@ -251,7 +251,9 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
         _ => rule.find(context),
     };
     if found.iter().any(|one| one.advice.contains(MICRO)) && remedies::is_forward(context) {
-        found.iter_mut().for_each(|one| one.advice = one.advice.replace(MICRO, "larger batches"));
+        for one in &mut found {
+            one.advice = one.advice.replace(MICRO, "larger batches");
+        }
     }
     if let (true, Inference::Advice(advice)) = (context.windows.is_inference(), rule.inference()) {
         for finding in &mut found {

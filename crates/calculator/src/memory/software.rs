@@ -226,6 +226,7 @@ struct Least {
 /// Upper limits that a feature sets; absent is no limit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_field_names, reason = "keys of the catalogue")]
 struct Most {
     hidden_extra: Option<f64>,
     autocast_hidden_extra: Option<f64>,

@@ -12,6 +12,7 @@ use Meaning::{Ignored, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
+use std::path::Path;
 
 pub(super) fn is_one(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("actor_rollout_ref:"))
@@ -205,7 +206,8 @@ fn actor_of(text: &str) -> Option<String> {
 
 /// The program of a command that gives the roles separate devices by itself, as verl's example `main_ppo_split.py`.
 fn placing(text: &str) -> Option<String> {
-    let words = text.split_whitespace().filter(|word| word.ends_with(".py"));
+    let words =
+        text.split_whitespace().filter(|word| Path::new(word).extension().is_some_and(|end| end == "py"));
     let mut programs = words.map(|word| word.rsplit('/').next().unwrap_or_default());
     programs.find(|name| name.contains("split")).map(str::to_owned)
 }

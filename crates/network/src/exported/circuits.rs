@@ -12,6 +12,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write as _;
 
+/// Pod and spine of both ends of a circuit.
+type Ends = ((u64, u64), (u64, u64));
+
 /// Number of circuits of each pair of pods, the smaller pod first.
 pub type Circuits = BTreeMap<(u64, u64), u64>;
 
@@ -142,7 +145,7 @@ pub fn fabric(design: &Design, bytes: &BTreeMap<(u64, u64), f64>) -> Result<Stri
     }
     // Circuits of a pod take the ports of its spines in turn.
     let mut next: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut joined: BTreeMap<((u64, u64), (u64, u64)), u64> = BTreeMap::new();
+    let mut joined: BTreeMap<Ends, u64> = BTreeMap::new();
     for (&(a, b), &count) in &circuits {
         for _ in 0..count {
             let mut spine = |pod: u64| {

@@ -128,7 +128,9 @@ mod tests {
         assert_eq!(cluster.pools[0].cluster.devices, 96);
         // NVIDIA's data sheets: 989 and 312 TFLOP/s dense bf16; (64 x 989.4 + 32 x 312) / 96 = 763.6.
         let peak = cluster.mean_over_devices(|kind| {
-            kind.accelerator.peak_rate(crate::precision::DataType::Bf16).map(|peak| peak.tera())
+            kind.accelerator
+                .peak_rate(crate::precision::DataType::Bf16)
+                .map(crate::quantity::FlopPerSecond::tera)
         });
         assert!((peak.expect("known") - 763.6).abs() < 1.0, "{peak:?}");
     }

@@ -67,7 +67,9 @@ impl LowRates {
             let (Some(bytes), Some(shortest)) = (collective.bytes, shortest) else { continue };
             let moved = bytes as f64 * bus_factor(collective.operation, ranks.len() as u32);
             // Consecutive ranks need not share a node: the slower link is the limit that no placement undercuts.
-            let network = accelerator.network_bandwidth.map_or(f64::INFINITY, |rate| rate.get());
+            let network = accelerator
+                .network_bandwidth
+                .map_or(f64::INFINITY, railwright_spec::quantity::BytesPerSecond::get);
             let (seconds, rate) = (shortest as f64 * 1e-9, link.bytes_per_second.min(network));
             if moved / rate < LARGE {
                 continue;
