@@ -333,7 +333,7 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
 }
 
 /// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan. The policies are those of
-/// default layouts ([`recompute::policies`]); of whole layers it is the smallest number that fits, if the framework can count them.
+/// default layouts (`defaults::recompute`); of whole layers it is the smallest number that fits, if the framework can count them.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     if case.recompute_known {
         return;
