@@ -33,7 +33,7 @@ export default async function ({ browser, url }) {
   // A finer grid: the counts between, in the same question.
   const finer = await openPage(browser, url, { fragment: `${RUN.replace('32,64,128,256,512', '64,128')}&m.deadline=30d&m.ran=1` })
   await answered(finer.page)
-  await finer.page.click('text=Add 1 count in between')
+  await finer.page.click('text=Add 1 size between these')
   await finer.page.waitForFunction(
     () => [...document.querySelectorAll('[aria-label="Cluster sizes"] tbody tr')].some((row) => row.textContent.startsWith('96')),
     null,

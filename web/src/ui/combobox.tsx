@@ -94,6 +94,9 @@ export function Combobox(props: Props) {
   }
   const start = () => {
     if (latest.current !== null) return
+    // Keys may be faster than rendering: they must not follow the shown value.
+    const input = holder.current?.querySelector('input')
+    if (input) input.value = ''
     setText('')
     setActive(
       Math.max(
