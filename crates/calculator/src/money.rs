@@ -5,7 +5,7 @@
 
 mod prices;
 
-pub use prices::{DatedPrice, electricity_price};
+pub use prices::{DatedPrice, device_price, electricity_price};
 
 use crate::goodput::run::{Availability, Failures, availability};
 use railwright_spec::cluster::{Accelerator, Cluster};
@@ -133,7 +133,7 @@ pub fn bill(run: &Run, step_time: Seconds) -> Result<Option<Bill>, Problem> {
     warnings.extend(warning);
     let calendar = calendar_time(productive, availability);
     let hours = device_hours(run.cluster.devices, calendar);
-    let device_price = prices::device_price(&run.cluster, &run.cost);
+    let device_price = device_price(&run.cluster, run.cost.price_per_device_hour);
     let lacks = |test: &dyn Fn(&Accelerator) -> bool| {
         run.cluster.kinds().map(|(kind, _)| &kind.accelerator).find(|accelerator| test(accelerator))
     };

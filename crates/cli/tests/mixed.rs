@@ -22,7 +22,7 @@ fn line<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn estimate_balance_and_whatif_agree_and_name_both_kinds() {
+fn commands_agree_and_name_both_kinds() {
     let estimate = json(&line("estimate", &["--json"]), 0);
     let step = estimate["step_time"].as_f64().expect("a time");
     assert_eq!(estimate["cluster"]["pools"][0]["first_rank"], 16);
@@ -39,6 +39,10 @@ fn estimate_balance_and_whatif_agree_and_name_both_kinds() {
     let again =
         json(&line("estimate", &["--layers-per-stage", layers.trim_matches(['[', ']']), "--json"]), 0);
     assert_eq!(again["step_time"].as_f64(), Some(best));
+    let changed = json(&line("whatif", &["--change", "nvlink=x2", "--json"]), 0);
+    assert_eq!(changed["before"]["step_time"].as_f64(), Some(step));
+    let memory = json(&line("memory", &["--json"]), 0);
+    assert_eq!(memory["memory"]["margin"], estimate["memory"]["margin"], "{memory}");
     let text = run(&line("estimate", &[])).stdout;
     assert!(text.contains("16 x H100 SXM5 80GB + 16 x A100 SXM4 80GB"), "{text}");
 }
@@ -76,4 +80,31 @@ fn questions_without_a_rule_for_several_kinds_are_refused() {
         "dgx-a100:16",
     ]);
     assert!(outcome.contains("counts the devices of all kinds"), "{outcome}");
+}
+
+#[test]
+fn a_format_that_one_kind_lacks_is_refused() {
+    let outcome = rejected(&line("estimate", &["--precision", "fp8"]));
+    assert!(outcome.contains("A100 SXM4 80GB does not support GEMMs in fp8"), "{outcome}");
+    // Without a precision, the format of all kinds is chosen.
+    let both = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "32", "--pools", "dgx-v100:16"];
+    let estimate =
+        json(&[&["estimate"], &both[..], &["--tp", "4", "--pp", "4", "--quiet", "--json"]].concat(), 0);
+    assert!(
+        estimate["plan_summary"].as_str().expect("text").ends_with("fp16"),
+        "{}",
+        estimate["plan_summary"]
+    );
+}
+
+/// The table of a search and its bill have one price of a device-hour: the mean over all devices.
+#[test]
+fn a_search_has_the_price_of_its_bill() {
+    let run = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "16", "--pools", "dgx-a100:8", "--gbs", "64"];
+    let more = ["--tokens", "1T", "--top", "1", "--quiet", "--json"];
+    let found = json(&[&["search"], &run[..], &more].concat(), 0);
+    let row = &found["candidates"][0]["ranked"];
+    let per_trillion = row["dollars_per_trillion_tokens"].as_f64().expect("a price");
+    let rent = row["bill"]["rent"].as_f64().expect("a rent");
+    assert!((rent / per_trillion - 1.0).abs() < 1e-3, "{rent} {per_trillion}");
 }

@@ -161,6 +161,12 @@ pub fn several(n: u64, noun: &str) -> String {
     format!("{} {stem}{ending}", whole(n))
 }
 
+/// Devices by kind: `64 x H100 SXM5 80GB + 32 x A100 SXM4 80GB`.
+pub fn devices<'a>(kinds: impl IntoIterator<Item = (u64, &'a str)>) -> String {
+    let kinds = kinds.into_iter().map(|(n, name)| format!("{} x {name}", whole(n)));
+    kinds.collect::<Vec<_>>().join(" + ")
+}
+
 /// List of counts with run lengths: `0, 126 x 1, 0`. Long lists are shortened in the middle.
 pub fn counts(list: &[u64]) -> String {
     const MOST: usize = 12;

@@ -6,9 +6,10 @@ use super::{Estimate, breakdown::Part};
 use crate::collectives::{MEASURED_RACKS, Source};
 use crate::costing::{Costing, clusters_of_stage};
 use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chance, peak};
+use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
-use railwright_spec::plan::Layout;
+use railwright_spec::plan::{AttentionKernel, Layout};
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::{feature, features_of};
@@ -70,9 +71,20 @@ fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         let count = human::several(shared as u64, "stage");
         format!("devices of several kinds share {count}, which runs at the speed of the slowest kind")
     };
+    let is_unfused = |kind: &Cluster| {
+        let kernel = costing.software.asked_kernel(plan, kind.accelerator.device_architecture());
+        kernel == AttentionKernel::Unfused
+    };
+    let main = is_unfused(costing.cluster);
+    let of_memory = if costing.cluster.kinds().any(|(kind, _)| is_unfused(kind) != main) {
+        let name = &costing.cluster.accelerator.name;
+        format!("; memory of all stages is that of the attention kernel of {name}")
+    } else {
+        String::new()
+    };
     list.push(Warning::new(
         "devices-of-several-kinds",
-        format!("no measured run behind the interval has devices of several kinds; {of_stages}"),
+        format!("no measured run behind the interval has devices of several kinds; {of_stages}{of_memory}"),
     ));
 }
 

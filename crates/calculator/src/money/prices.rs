@@ -61,9 +61,9 @@ pub(super) fn electricity(cost: &Cost) -> DatedPrice {
     cost.electricity_price.map_or_else(electricity_price, DatedPrice::given)
 }
 
-/// The run's own price of a device-hour, otherwise the catalogue's typical one, as the mean over all devices of the job. `None` without
+/// The given price of a device-hour, otherwise the catalogue's typical one, as the mean over all devices of the job. `None` without
 /// either.
-pub(super) fn device_price(cluster: &Cluster, cost: &Cost) -> Option<DatedPrice> {
+pub fn device_price(cluster: &Cluster, given: Option<Dollars>) -> Option<DatedPrice> {
     let from_catalogue = || {
         let price = |kind: &Cluster| kind.accelerator.price.clone();
         let mean = |of: fn(&HourlyPrice) -> Option<Dollars>| {
@@ -78,5 +78,5 @@ pub(super) fn device_price(cluster: &Cluster, cost: &Cost) -> Option<DatedPrice>
             source: sources.join("; "),
         })
     };
-    cost.price_per_device_hour.map(DatedPrice::given).or_else(from_catalogue)
+    given.map(DatedPrice::given).or_else(from_catalogue)
 }

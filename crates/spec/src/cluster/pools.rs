@@ -81,8 +81,7 @@ impl Cluster {
 
     /// Devices by kind: `64 x H100 SXM5 80GB + 32 x A100 SXM4 80GB`.
     pub fn devices_by_kind(&self) -> String {
-        let kinds = self.kinds().map(|(kind, n)| format!("{} x {}", human::whole(n), kind.accelerator.name));
-        kinds.collect::<Vec<_>>().join(" + ")
+        human::devices(self.kinds().map(|(kind, n)| (n, kind.accelerator.name.as_str())))
     }
 
     /// Mean of a figure over all devices: `sum(devices_i x figure_i) / sum(devices_i)`. `None` if a kind lacks it.

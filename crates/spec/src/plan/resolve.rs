@@ -164,7 +164,7 @@ impl PlanSpec {
     }
 
     fn formats(&self, software: &Software, cluster: &Cluster) -> Precision {
-        let has = |data_type| cluster.accelerator.peak.contains_key(&data_type);
+        let has = |data_type| cluster.kinds().all(|(kind, _)| kind.accelerator.peak.contains_key(&data_type));
         let otherwise = if has(DataType::Bf16) || !has(DataType::Fp16) {
             PrecisionPreset::Bf16
         } else {

@@ -10,6 +10,7 @@ use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
 use railwright_calculator::intervals::differences;
 use railwright_calculator::memory::{MemoryInput, Peak, SoftwareCatalogue, peak, retry_slowdown};
+use railwright_calculator::money::device_price;
 use railwright_spec::Portable as _;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
@@ -65,11 +66,7 @@ impl Candidate {
         let step_time = evaluation.time.total;
         let expected_time = step_time * retry_slowdown(memory.device / device_memory);
         let tokens = plan.tokens_per_step() as f64;
-        let accelerator = &search.cluster.accelerator;
-        let price = search
-            .options
-            .price_per_device_hour
-            .or_else(|| accelerator.price.as_ref().map(|price| price.typical));
+        let price = device_price(search.cluster, search.options.price_per_device_hour);
         let device_hours = expected_time.get() / 3600.0 * search.cluster.devices as f64;
         Ok(Self {
             cluster: search.cluster.name.clone(),
@@ -82,7 +79,7 @@ impl Candidate {
             headroom: device_memory - memory.device,
             probability_of_fitting: search.probability(&memory),
             tokens_per_second: tokens / expected_time.get(),
-            dollars_per_billion_tokens: price.map(|price| price * (device_hours / tokens * 1e9)),
+            dollars_per_billion_tokens: price.map(|price| price.amount * (device_hours / tokens * 1e9)),
             oddities: UnusualFeatures::of(&plan, plan.domain(search.cluster), memory.device / device_memory)
                 .list(),
             tied_with_best: false,

@@ -10,6 +10,7 @@ use crate::input::networks::RATES_LIMIT;
 use crate::printer::Printer;
 use railwright_calculator::goodput::answer::{Question, goodput};
 use railwright_calculator::goodput::rates::{Component, Counts};
+use railwright_calculator::money::device_price;
 use railwright_reports::goodput::Answered;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -34,9 +35,9 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         return Err(Problem::new(message).in_file("--price-per-device-hour").into());
     }
     price = price.or(own_price.map(Dollars::get));
-    if let (None, Some(known)) = (price, &cluster.accelerator.price) {
-        price = Some(known.typical.get());
-        chosen.push(format!("{} per GPU-hour ({})", human::dollars(known.typical), known.source));
+    if let (None, Some(known)) = (price, device_price(&cluster, None)) {
+        price = Some(known.amount.get());
+        chosen.push(format!("{} per GPU-hour ({})", human::dollars(known.amount), known.source));
     }
     let optional =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| time(flag, text)).transpose();

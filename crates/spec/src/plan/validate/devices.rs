@@ -3,7 +3,7 @@
 use super::super::expert_count;
 use super::super::{Plan, Sharding};
 use super::advice::{nearest_divisors, nearest_where, with_values};
-use crate::cluster::Cluster;
+use crate::cluster::{Accelerator, Cluster};
 use crate::model::Model;
 use crate::precision::DataType;
 use crate::problem::Problem;
@@ -91,13 +91,12 @@ fn segment(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     );
 }
 
-/// The accelerator multiplies in the format of the plan.
+/// Every kind of accelerator multiplies in the format of the plan.
 fn formats(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
-    let peak = &cluster.accelerator.peak;
     let compute = plan.precision.compute;
-    if peak.contains_key(&compute) {
-        return;
-    }
+    let lacks = |kind: &&Accelerator| !kind.peak.contains_key(&compute);
+    let Some(accelerator) = cluster.kinds().map(|(kind, _)| &kind.accelerator).find(lacks) else { return };
+    let peak = &accelerator.peak;
     let known: Vec<&str> =
         DataType::ALL.into_iter().filter(|t| peak.contains_key(t)).map(DataType::name).collect();
     let because = match compute {
@@ -105,7 +104,7 @@ fn formats(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
         _ => "",
     };
     problems.push(
-        Problem::new(format!("{} does not support GEMMs in {compute}{because}", cluster.accelerator.name))
+        Problem::new(format!("{} does not support GEMMs in {compute}{because}", accelerator.name))
             .at_key("plan.precision.preset")
             .hint(format!("supported: {}", known.join(", "))),
     );

@@ -84,8 +84,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn("recompute-without-experts", "the model has no expert blocks to recompute".to_owned());
     }
-    let architecture = cluster.accelerator.architecture.as_str();
-    if !plan.attention_kernel.runs_on(architecture) {
+    let architectures = cluster.kinds().map(|(kind, _)| kind.accelerator.architecture.as_str());
+    for architecture in architectures.filter(|architecture| !plan.attention_kernel.runs_on(architecture)) {
         let version = if plan.attention_kernel == AttentionKernel::Flash3 { 3 } else { 2 };
         warn("kernel-too-new", format!("FlashAttention {version} does not run on {architecture}"));
     }
