@@ -277,7 +277,7 @@ fn reading_has_one_door() {
             let known = MAY_LOOK.iter().find(|(known, _)| *known == name);
             assert!(
                 known.is_some(),
-                "{name} says `{word}`: read through `railwright-inputs`, or a server reads too much"
+                "{name} contains `{word}`: read through `railwright-inputs`, or a server reads too much"
             );
             excused.insert(name.clone());
         }

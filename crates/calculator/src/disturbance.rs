@@ -70,9 +70,9 @@ pub(crate) fn transfer_wait(costing: &Costing<'_>, stage: usize) -> Seconds {
     }
 }
 
-/// The costing of a stage's update: on slow links, or of its slowest kind of device. `None` if it does not differ.
+/// The costing of a stage's update. `None` if it does not differ.
 pub(crate) fn update_costing<'a>(costing: &Costing<'a>, stage: usize) -> Option<Costing<'a>> {
-    let Some(disturbance) = costing.disturbance else { return stage::slowest_kind(costing, stage) };
+    let disturbance = costing.disturbance?;
     disturbance.find(stage).filter(|slow| slow.machine.is_some()).map(|slow| of_stage(costing, slow))
 }
 

@@ -36,7 +36,7 @@ pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate};
-use crate::stage::slowest_kind;
+use crate::stage::ByKind;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -88,8 +88,9 @@ pub fn of_evaluation(
     let memory = memory::estimate(costing)?;
     let stages = stages::table(costing, evaluation, &memory);
     // The critical stage can be on devices of another kind.
-    let kind = slowest_kind(costing, evaluation.critical_stage);
-    let on_stage = kind.as_ref().unwrap_or(costing);
+    let by_kind = ByKind::new(costing);
+    let slowest = by_kind.as_ref().and_then(|by_kind| by_kind.slowest(evaluation.critical_stage));
+    let on_stage = slowest.unwrap_or(costing);
     let communication = communication::table(on_stage, evaluation);
     let provenance = provenance::foundations(on_stage, evaluation, &communication);
     let money = money::money(model, cluster, plan, options, total)?;

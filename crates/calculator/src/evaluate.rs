@@ -90,7 +90,8 @@ pub fn evaluate(costing: &Costing<'_>) -> Result<Evaluation, Problem> {
 /// Evaluates a step with a reusable workspace, as in a search.
 pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result<Evaluation, Problem> {
     let plan = costing.plan;
-    let mut chunks = stage::chunks(costing);
+    let by_kind = stage::ByKind::new(costing);
+    let mut chunks = by_kind.as_ref().map_or_else(|| stage::chunks(costing), stage::ByKind::chunks);
     disturbance::stretch_chunks(costing, &mut chunks);
     let micro_batches = plan.micro_batches().max(1);
     let transfer = transfer_time(costing);
@@ -108,10 +109,9 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         let own = local_chunks(plan, s);
         let passes = StagePasses::new(own.into_iter().map(|i| (chunks[i].layers, &chunks[i].time)));
         let slow = disturbance::update_costing(costing, s);
-        let mut update =
-            sharding::stage_update(slow.as_ref().unwrap_or(costing), parameters, &passes, micro_batches);
-        update.between_stages =
-            update::time_between_stages(slow.as_ref().unwrap_or(costing), parameters, s, chunks.len());
+        let on_stage = slow.as_ref().or_else(|| by_kind.as_ref()?.slowest(s)).unwrap_or(costing);
+        let mut update = sharding::stage_update(on_stage, parameters, &passes, micro_batches);
+        update.between_stages = update::time_between_stages(on_stage, parameters, s, chunks.len());
         disturbance::stretch_update(costing, s, &mut update);
         let busy = summary.busy.get(s).copied().unwrap_or(Seconds::ZERO);
         if busy > critical.0 {

@@ -84,46 +84,54 @@ impl LayerPrices {
 
 /// Prices every virtual stage, in pipeline order; on the slowest of its kinds of device if there are several.
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
-    if !costing.is_mixed() {
-        return chunks_of_kind(costing);
-    }
-    let plan = costing.plan;
-    let priced: Vec<(Kind<'_>, Vec<Chunk>)> = costing
-        .kinds()
-        .into_iter()
-        .map(|kind| {
-            let chunks = chunks_of_kind(&kind.costing);
-            (kind, chunks)
-        })
-        .collect();
-    let slowest = |(index, stages): (usize, Vec<usize>)| {
-        let on_stages = priced.iter().filter(|(kind, _)| kind.is_on_any(plan, &stages));
-        let longer = |a: &&Chunk, b: &&Chunk| a.time.total().get().total_cmp(&b.time.total().get());
-        on_stages.filter_map(|(_, chunks)| chunks.get(index)).max_by(longer).cloned().unwrap_or_default()
-    };
-    let count = priced.first().map_or(0, |(_, chunks)| chunks.len());
-    stages_of_chunks(plan, count).into_iter().enumerate().map(slowest).collect()
+    ByKind::new(costing).map_or_else(|| chunks_of_kind(costing), |by_kind| by_kind.chunks())
 }
 
-/// The context of the slowest kind of device on a stage. `None` if all devices of the job are equal.
-pub(crate) fn slowest_kind<'a>(costing: &Costing<'a>, stage: usize) -> Option<Costing<'a>> {
-    if !costing.is_mixed() {
-        return None;
+/// The virtual stages priced on every kind of device, each kind once.
+pub(crate) struct ByKind<'a> {
+    plan: &'a Plan,
+    kinds: Vec<(Kind<'a>, Vec<Chunk>)>,
+}
+
+impl<'a> ByKind<'a> {
+    /// `None` if all devices of the job are equal.
+    pub(crate) fn new(costing: &Costing<'a>) -> Option<Self> {
+        let priced = |kind: Kind<'a>| {
+            let chunks = chunks_of_kind(&kind.costing);
+            (kind, chunks)
+        };
+        costing
+            .is_mixed()
+            .then(|| Self { plan: costing.plan, kinds: costing.kinds().into_iter().map(priced).collect() })
     }
-    let own = local_chunks(costing.plan, stage);
-    let time = |kind: &Kind<'a>| -> Seconds {
-        let chunks = chunks_of_kind(&kind.costing);
-        own.iter().filter_map(|&index| chunks.get(index)).map(|chunk| chunk.time.total()).sum()
-    };
-    let on_stage = costing.kinds().into_iter().filter(|kind| kind.is_on_any(costing.plan, &[stage]));
-    on_stage
-        .map(|kind| (time(&kind), kind.costing))
-        .max_by(|a, b| a.0.get().total_cmp(&b.0.get()))
-        .map(|(_, costing)| costing)
+
+    /// The virtual stages, in pipeline order, each on the slowest of its kinds.
+    pub(crate) fn chunks(&self) -> Vec<Chunk> {
+        let slowest = |(index, stages): (usize, Vec<usize>)| {
+            let on_stages = self.kinds.iter().filter(|(kind, _)| kind.is_on_any(self.plan, &stages));
+            let longer = |a: &&Chunk, b: &&Chunk| a.time.total().get().total_cmp(&b.time.total().get());
+            on_stages.filter_map(|(_, chunks)| chunks.get(index)).max_by(longer).cloned().unwrap_or_default()
+        };
+        let count = self.kinds.first().map_or(0, |(_, chunks)| chunks.len());
+        stages_of_chunks(self.plan, count).into_iter().enumerate().map(slowest).collect()
+    }
+
+    /// The context of the slowest kind on a stage.
+    pub(crate) fn slowest(&self, stage: usize) -> Option<&Costing<'a>> {
+        let own = local_chunks(self.plan, stage);
+        let time = |chunks: &[Chunk]| -> Seconds {
+            own.iter().filter_map(|&index| chunks.get(index)).map(|chunk| chunk.time.total()).sum()
+        };
+        let on_stage = self.kinds.iter().filter(|(kind, _)| kind.is_on_any(self.plan, &[stage]));
+        on_stage
+            .map(|(kind, chunks)| (time(chunks), &kind.costing))
+            .max_by(|a, b| a.0.get().total_cmp(&b.0.get()))
+            .map(|(_, costing)| costing)
+    }
 }
 
 /// The stages of each virtual stage: one, or two if the schedule has two directions.
-fn stages_of_chunks(plan: &Plan, count: usize) -> Vec<Vec<usize>> {
+pub fn stages_of_chunks(plan: &Plan, count: usize) -> Vec<Vec<usize>> {
     let mut stages = vec![Vec::new(); count];
     for stage in 0..plan.pipeline_parallel as usize {
         for index in local_chunks(plan, stage) {

@@ -93,6 +93,11 @@ impl<'a> Fields<'a> {
         u64::try_from(n).ok().or_else(|| self.wrong(&entry?, "a whole number, 0 or more"))
     }
 
+    /// The first of these keys with a whole number from 0, and its value.
+    pub(crate) fn first_count<'p, const N: usize>(&mut self, paths: [&'p str; N]) -> Option<(&'p str, u64)> {
+        paths.into_iter().find_map(|path| Some((path, self.count(path)?)))
+    }
+
     /// A number.
     pub(crate) fn number(&mut self, path: &str) -> Option<f64> {
         let entry = self.take(path)?;

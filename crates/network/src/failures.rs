@@ -220,7 +220,7 @@ fn without_global(globals: u64, groups: u64, between: u64) -> f64 {
     if parallel > 1 { of_pair.min(1.0 - 1.0 / parallel as f64) } else { of_pair }
 }
 
-/// A link between routers or groups with a number of links beside it, and the share that is left without it.
+/// A link between routers or groups with a number of parallel links, and the share that is left without it.
 fn detour(
     design: &Design,
     part: &'static str,

@@ -158,9 +158,9 @@ fn result(estimate: &Estimate) -> String {
 /// Devices by kind: `64 x H100 SXM5 + 32 x A100 SXM4`.
 fn devices(cluster: &ClusterIdentity) -> String {
     let of_pools: u64 = cluster.pools.iter().map(|pool| pool.devices).sum();
-    let main = (cluster.devices.saturating_sub(of_pools), &cluster.accelerator_name);
-    let kinds = std::iter::once(main).chain(cluster.pools.iter().map(|p| (p.devices, &p.accelerator_name)));
-    kinds.map(|(n, name)| format!("{} x {name}", human::whole(n))).collect::<Vec<_>>().join(" + ")
+    let main = (cluster.devices.saturating_sub(of_pools), cluster.accelerator_name.as_str());
+    let pools = cluster.pools.iter().map(|pool| (pool.devices, pool.accelerator_name.as_str()));
+    human::devices(std::iter::once(main).chain(pools))
 }
 
 fn title(document: &mut Document, estimated: &Estimated) {

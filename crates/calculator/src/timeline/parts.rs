@@ -10,7 +10,7 @@ use crate::estimate::calls::{self, Call};
 use crate::evaluate::Evaluation;
 use crate::partition::stage_of;
 use crate::schedule::{OperationKind, PipelineTimeline};
-use crate::stage::slowest_kind;
+use crate::stage::ByKind;
 use crate::work::Family;
 use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::Seconds;
@@ -43,14 +43,14 @@ impl Parts {
             layers::check(costing)?;
         }
         // Virtual stages on devices of another kind have their own prices.
-        let kind = |chunk| slowest_kind(costing, stage_of(costing.plan, chunk as u64, 0) as usize);
-        let own: Vec<Option<Costing<'_>>> = (0..count).map(kind).collect();
+        let by_kind = ByKind::new(costing);
         let mut maker = Maker::new(step, costing);
         let mut chunks = Vec::with_capacity(count);
-        for (chunk, own) in own.iter().enumerate() {
+        for chunk in 0..count {
             wanted()?;
             maker.lead(groups::first_rank(costing.plan, chunk));
-            maker.costing = own.as_ref().unwrap_or(costing);
+            let stage = stage_of(costing.plan, chunk as u64, 0) as usize;
+            maker.costing = by_kind.as_ref().and_then(|by_kind| by_kind.slowest(stage)).unwrap_or(costing);
             chunks.push(match depth {
                 Depth::Layers => layers::of_chunk(&mut maker, evaluation, chunk),
                 _ => of_chunk(&mut maker, evaluation, chunk),

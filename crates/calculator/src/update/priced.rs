@@ -7,6 +7,7 @@ use crate::collectives::CollectiveCost;
 use crate::costing::Costing;
 use crate::disturbance;
 use crate::evaluate::{Evaluation, stage_parameters};
+use crate::stage::ByKind;
 use railwright_spec::quantity::Seconds;
 
 /// A collective of a stage's update with its figures from the evaluated step.
@@ -34,7 +35,8 @@ pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) ->
         return Vec::new();
     };
     let slow = disturbance::update_costing(costing, stage);
-    let costing = slow.as_ref().unwrap_or(costing);
+    let by_kind = ByKind::new(costing);
+    let costing = slow.as_ref().or_else(|| by_kind.as_ref()?.slowest(stage)).unwrap_or(costing);
     let around = around_optimizer(costing, *local, costing.plan.micro_batches().max(1));
     around
         .chain(between_stages(costing, *local, stage, evaluation.chunks.len()))

@@ -15,22 +15,19 @@ const SIZES: [&str; 2] = ["moe_expert_parallel_size", "expert_parallel_size"];
 /// Reads the experts (`NeoXArgsMoE` in `megatron/neox_arguments/neox_args.py`: one choice per token, experts in every layer, no expert
 /// parallelism by default).
 pub(super) fn read(fields: &mut Fields<'_>) {
-    let found = COUNTS.into_iter().find_map(|path| Some((path, fields.count(path)?)));
+    let found = fields.first_count(COUNTS);
     let Some((path, experts)) = found.filter(|(_, experts)| *experts > 1) else { return };
     fields.set("model.experts", &experts, path);
     // Sinkhorn routing has one choice (`router.py`).
-    match ["moe_top_k", "topk"].into_iter().find_map(|path| Some((path, fields.count(path)?))) {
+    match fields.first_count(["moe_top_k", "topk"]) {
         Some((path, choices)) => fields.set("model.top_k", &choices.max(1), path),
         None => fields.default("model.top_k", &1_u64, "GPT-NeoX routes a token to 1 expert by default"),
     }
-    match ["moe_expert_interval", "expert_interval"]
-        .into_iter()
-        .find_map(|path| Some((path, fields.count(path)?)))
-    {
+    match fields.first_count(["moe_expert_interval", "expert_interval"]) {
         Some((path, every)) => fields.set("model.moe_every", &every.max(1), path),
         None => fields.default("model.moe_every", &1_u64, "GPT-NeoX has experts in every layer by default"),
     }
-    match SIZES.into_iter().find_map(|path| Some((path, fields.count(path)?))) {
+    match fields.first_count(SIZES) {
         Some((path, ranks)) => fields.set("plan.expert_parallel", &ranks.max(1), path),
         None => fields.default(
             "plan.expert_parallel",

@@ -173,8 +173,7 @@ fn model(fields: &mut Fields<'_>) {
         }
     }
     // The embedding has rows beyond the tokens.
-    let rows = ["model.embedding_size", "model.vocab_size"];
-    match rows.into_iter().find_map(|path| Some((path, fields.count(path)?))) {
+    match fields.first_count(["model.embedding_size", "model.vocab_size"]) {
         Some((path, rows)) => fields.set("model.vocab", &rows, path),
         None => fields.default("model.vocab", &50_304_u64, "the default of OLMo"),
     }

@@ -148,12 +148,11 @@ fn parallel(fields: &mut Fields<'_>) {
 /// The batch of an update, and as many samples of maximum length as fit into the tokens of a data-parallel rank:
 /// `max_length_per_device` x ranks of a sequence x ranks of tensor parallelism (`RL2/utils/sequences.py`).
 fn batch(fields: &mut Fields<'_>, program: &str) {
-    let first = |fields: &mut Fields<'_>, paths: [&'static str; 2]| {
-        paths.into_iter().find_map(|path| Some((path, fields.count(path)?)))
-    };
     if program.ends_with("ppo") {
-        let prompts = first(fields, ["train_data.prompts_per_rollout", "rollout.train.prompts_per_rollout"]);
-        let each = first(fields, ["train_data.responses_per_prompt", "rollout.train.responses_per_prompt"]);
+        let prompts =
+            fields.first_count(["train_data.prompts_per_rollout", "rollout.train.prompts_per_rollout"]);
+        let each =
+            fields.first_count(["train_data.responses_per_prompt", "rollout.train.responses_per_prompt"]);
         let updates = fields.count("actor.update_per_rollout").unwrap_or(1).max(1);
         if let Some((path, prompts)) = prompts {
             let samples = prompts.saturating_mul(each.map_or(1, |(_, each)| each)) / updates;
@@ -165,7 +164,7 @@ fn batch(fields: &mut Fields<'_>, program: &str) {
         let message = "a step is one actor update: generation, rewards and log-probabilities are excluded";
         return fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
     }
-    match first(fields, ["data.batch_size", "data.train.batch_size"]) {
+    match fields.first_count(["data.batch_size", "data.train.batch_size"]) {
         Some((path, samples)) => fields.set("plan.global_batch", &samples, path),
         None => fields.default("plan.global_batch", &128_u64, "RL2's default"),
     }

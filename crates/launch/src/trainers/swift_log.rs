@@ -50,14 +50,6 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Keys, Problem> {
 
 /// One argument. Python's tables and lists are YAML in one line.
 fn add(name: &str, value: &str, line: usize, document: &mut Document) {
-    let flag = match value {
-        "True" => Some(true),
-        "False" => Some(false),
-        _ => None,
-    };
-    if let Some(flag) = flag {
-        return put(document, name, Data::Flag(flag), line);
-    }
     if !value.starts_with(['{', '[']) {
         return put(document, name, Data::of_word(value.trim_matches(['\'', '"'])), line);
     }

@@ -36,6 +36,18 @@ pub struct Job {
     pub recovery: Recovery,
 }
 
+impl Job {
+    /// A job with this exposed share of network time, and the defaults of `network failures` for the rest.
+    pub fn usual(exposed_share: f64) -> Self {
+        Self {
+            exposed_share,
+            exposed_domain_share: EXPOSED_SHARE,
+            interruption_hours: INTERRUPTION_HOURS,
+            recovery: Recovery::default(),
+        }
+    }
+}
+
 /// Action of a job after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

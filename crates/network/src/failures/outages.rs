@@ -3,9 +3,9 @@
 //! Responsible for: the loss on one design, by the computation of `network failures`, and relative to the network that a goodput already
 //! contains. Excludes failures of accelerators and hosts, which do not depend on the network.
 
-use super::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation};
+use super::expected::{Job, expectation};
 use super::rates::Rates;
-use super::{Recovery, slowdown};
+use super::slowdown;
 use crate::topology::{Design, DesignSpec};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
@@ -38,12 +38,7 @@ impl Outages {
 
     /// Share of device-hours lost to a network, with this share of the step exposed to it: `L = sum of rate x hours of each class`.
     pub fn lost(&self, design: &Design, exposed_share: f64) -> Result<f64, Problem> {
-        let job = Job {
-            exposed_share,
-            exposed_domain_share: EXPOSED_SHARE,
-            interruption_hours: INTERRUPTION_HOURS,
-            recovery: Recovery::default(),
-        };
+        let job = Job::usual(exposed_share);
         let expected = expectation(design, &self.rates, &job, &|kept| slowdown(kept, exposed_share))?;
         Ok(expected.lost_share)
     }
@@ -58,6 +53,7 @@ impl Outages {
 
 #[cfg(test)]
 mod tests {
+    use super::super::expected::INTERRUPTION_HOURS;
     use super::*;
     use crate::topology::Kind;
     use railwright_spec::cluster::by_name;

@@ -12,6 +12,7 @@ use railwright_calculator::memory::{
     MemoryInput, MemorySoftware, SoftwareCatalogue, layers_per_chunk, peak, probability_of_fitting,
 };
 use railwright_calculator::schedule::Workspace;
+use railwright_calculator::stage::stages_of_chunks;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Recompute, StageRecompute};
@@ -164,15 +165,13 @@ impl<'a> Pricer<'a> {
             return self.lines_of_kind(&costing, &treatment, chunks);
         }
         // A stage takes at least as long as any of its kinds of device: the line of the one with the slowest layers is a bound.
+        let stages = stages_of_chunks(&bare, chunks);
         let mut slowest: Vec<Option<Line>> = vec![None; chunks];
         for kind in costing.kinds() {
             let lines = self.lines_of_kind(&kind.costing, &treatment, chunks)?;
             for (chunk, line) in lines.into_iter().enumerate() {
-                let stages: Vec<usize> = (0..bare.pipeline_parallel as usize)
-                    .filter(|&stage| local_chunks(&bare, stage).contains(&chunk))
-                    .collect();
                 let each = |line: &Line| line.1.0 + line.1.1;
-                if kind.is_on_any(&bare, &stages)
+                if kind.is_on_any(&bare, &stages[chunk])
                     && slowest[chunk].as_ref().is_none_or(|known| each(&line) > each(known))
                 {
                     slowest[chunk] = Some(line);

@@ -18,7 +18,6 @@ use railwright_answers::{NetworkQuestion, Priced, Searcher, priced};
 use railwright_reports::network::design::Answered;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{by_name, preset_names};
-use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use std::path::Path;
@@ -131,5 +130,5 @@ fn of_accelerator(accelerator: &str) -> String {
 }
 
 fn title(run: &Run) -> String {
-    format!("{} on {} x {}", run.model.name, human::whole(run.cluster.devices), run.cluster.accelerator.name)
+    format!("{} on {}", run.model.name, run.cluster.devices_by_kind())
 }

@@ -159,13 +159,7 @@ fn shown(
     (chosen, simulation): (Vec<String>, Simulation),
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
-    let title = format!(
-        "{} on {} x {}, {}",
-        run::describe(&run.model),
-        human::whole(run.cluster.devices),
-        run.cluster.accelerator.name,
-        railwright_calculator::estimate::plan_summary(&run.plan)
-    );
+    let title = railwright_answers::title(run);
     if let Some(path) = &arguments.loads {
         let is_picture = Path::new(path).extension().is_some_and(|suffix| suffix == "svg");
         let over_time = &simulation.over_time;

@@ -106,13 +106,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     };
     printer.warnings(&warnings);
     let fit = stage_memory::warn(&run, printer)?;
-    let title = format!(
-        "{} on {} x {}, {}",
-        run::describe(&run.model),
-        human::whole(run.cluster.devices),
-        run.cluster.accelerator.name,
-        railwright_calculator::estimate::plan_summary(&run.plan)
-    );
+    let title = railwright_answers::title(&run);
     let name = format!("{} on {} ranks", run.model.name, human::whole(ranks));
     files::write(arguments, &name, &matrix, printer)?;
     printer.answer(&Sums { title, chosen, fit, summary, design, placement, view }, &arguments.output)?;

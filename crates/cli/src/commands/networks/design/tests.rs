@@ -7,7 +7,7 @@
 
 use super::*;
 use clap::Parser;
-use railwright_answers::Unmonitored;
+use railwright_answers::{Question, Setting, Unmonitored};
 use railwright_tuner::codesign::{Codesign, Row};
 use std::ops::ControlFlow;
 
@@ -24,6 +24,18 @@ fn named(row: &Row) -> String {
     format!("{} {over}:1 {}G", row.topology.name(), (row.speed.get() / 1.25e8).round())
 }
 
+/// The axes of a command line, and the networks with their plans.
+fn networks(
+    line: &Line,
+    question: (&dyn Question, &Setting),
+    searcher: &Searcher<'_>,
+) -> (NetworkQuestion, Priced) {
+    let axes = axes_of(&line.design).expect("prices");
+    let priced = priced(&axes, question, None, (searcher, &|_, _| ()), &Disk);
+    let priced = priced.map_err(|_| "networks").expect("networks");
+    (axes, priced)
+}
+
 /// A row of the table.
 fn answered(question: &str, arguments: &str, quick: &str) -> String {
     let words = ["design"].into_iter().chain(arguments.split(' '));
@@ -31,9 +43,7 @@ fn answered(question: &str, arguments: &str, quick: &str) -> String {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unmonitored).expect("workers");
-    let axes = axes_of(&line.design).expect("prices");
-    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
-    let mut priced = priced.map_err(|_| "networks").expect("networks");
+    let (_, mut priced) = networks(&line, (&asked, setting), &searcher);
     assert!(priced.is_complete);
     let unjudged = priced.codesign.clone();
     let mut judged = |every: bool| {
@@ -93,9 +103,7 @@ fn a_stopped_design_recommends_nothing() {
     let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
     let setting = asked.settings.first().expect("one cluster");
     let searcher = Searcher::new(line.design.effort.wanted(), &Unmonitored).expect("workers");
-    let axes = axes_of(&line.design).expect("prices");
-    let priced = priced(&axes, (&asked, setting), None, (&searcher, &|_, _| ()), &Disk);
-    let mut priced = priced.map_err(|_| "networks").expect("networks");
+    let (axes, mut priced) = networks(&line, (&asked, setting), &searcher);
     let judged = priced.judge(setting, false, &searcher, &|_, _| ControlFlow::Continue(()));
     assert!(judged.is_continue());
     priced.conclude();
