@@ -66,8 +66,15 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
         return fits.min(ranks);
     }
     let mut least = fits.min(ranks);
-    // The alignment of groups and domains repeats after `domain` groups.
-    for group in 0..(world / whole.max(1)).clamp(1, domain) {
+    // Groups start at multiples of the greatest common divisor of their extent and the domain, and then repeat.
+    let (mut divisor, mut rest) = (domain, whole % domain);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    for group in 0..(world / whole.max(1)).clamp(1, domain / divisor) {
+        if least == 1 {
+            break;
+        }
         // Among interleaved groups, the extreme ones start or end nearest to a domain boundary. If the boundary is between them, `edge` is
         // the extreme.
         let nearest = |first: u64, members: &dyn Fn(u64) -> u64, edge: u64| {

@@ -22,6 +22,7 @@ use railwright_tuner::simulate::trace::Traced;
 /// Names of further files next to the traces; the traces are `step.0.et`, `step.1.et` and so on.
 const NETWORK: &str = "network.yml";
 const SYSTEM: &str = "system.json";
+const MEMORY: &str = "memory.json";
 
 /// Writes the files.
 pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<Outcome, Failure> {
@@ -96,9 +97,11 @@ fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {
         printer.wanted()?;
     }
     let design = &wiring.topology.design;
-    let (text, lost) = exported::network(design);
+    let (text, mut lost) = exported::network(design);
+    lost.extend(exported::crossing(design, &traced.groups(), &traced.all_to_alls()));
     input::write(&format!("{folder}/{NETWORK}"), &text)?;
     input::write(&format!("{folder}/{SYSTEM}"), &exported::system(design))?;
+    input::write(&format!("{folder}/{MEMORY}"), exported::MEMORY)?;
     input::write(&format!("{folder}/{GROUPS}"), &exported::comm_groups(&traced.groups()))?;
     printer.warnings(&warnings);
     stage_memory::warn(&run, printer)?;
@@ -109,7 +112,7 @@ fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {
         printer.note(&format!("`{NETWORK}` omits: {}", lost.join("; ")));
     }
     printer.note(&format!(
-        "wrote the traces of {} ranks to `{folder}` (Chakra schema {}), with `{GROUPS}`, `{NETWORK}` and `{SYSTEM}`",
+        "wrote the traces of {} ranks to `{folder}` (Chakra schema {}), with `{GROUPS}`, `{NETWORK}`, `{SYSTEM}` and `{MEMORY}`",
         human::whole(u64::from(traced.ranks())),
         chakra::SCHEMA
     ));
