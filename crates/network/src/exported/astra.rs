@@ -105,15 +105,17 @@ pub fn crossing(
 
 /// The system file: rings in every dimension, and an all-to-all with one peer at a time. The analytical network has no contention, so
 /// that concurrent messages of a rank would each have its whole bandwidth. ASTRA-sim runs an all-to-all of a part of the ranks as a
-/// multi-hop ring if the list has several dimensions, so it has one.
-pub fn system(design: &Design) -> String {
+/// multi-hop ring if the list has several dimensions, so it has one. A received part of a reduction is written once and read twice at the
+/// memory bandwidth of a device.
+pub fn system(design: &Design, memory: BytesPerSecond) -> String {
     let rings: Vec<&str> = dimensions(design).iter().map(|_| "\"ring\"").collect();
     format!(
         "{{\n  \"scheduling-policy\": \"LIFO\",\n  \"endpoint-delay\": 10,\n  \"active-chunks-per-dimension\": 1,\n  \
          \"preferred-dataset-splits\": 4,\n  \"all-reduce-implementation\": [{ring}],\n  \"all-gather-implementation\": [{ring}],\n  \
          \"reduce-scatter-implementation\": [{ring}],\n  \"all-to-all-implementation\": [\"oneDirect1\"],\n  \
-         \"collective-optimization\": \"localBWAware\",\n  \"local-mem-bw\": 3000,\n  \"boost-mode\": 0,\n  \"roofline-enabled\": 0\n}}\n",
+         \"collective-optimization\": \"localBWAware\",\n  \"local-mem-bw\": {memory},\n  \"boost-mode\": 0,\n  \"roofline-enabled\": 0\n}}\n",
         ring = rings.join(", "),
+        memory = memory.gb(),
     )
 }
 

@@ -194,9 +194,13 @@ fn networks_of_astra_sim_have_the_domain_and_the_network() {
     // 400 Gbit/s in units of 2^30 bytes.
     assert!(text.contains(", 46.56612873077393 ]  # GB/s of 2^30 bytes"), "{text}");
     assert_eq!(lost.len(), 1, "{lost:?}");
-    let system: serde_json::Value =
-        serde_json::from_str(&system(&wiring(Routing::Spray).topology.design)).expect("JSON");
+    let system: serde_json::Value = serde_json::from_str(&system(
+        &wiring(Routing::Spray).topology.design,
+        BytesPerSecond::from_gb(3350.0),
+    ))
+    .expect("JSON");
     assert_eq!(system["all-reduce-implementation"].as_array().map(Vec::len), Some(2));
+    assert_eq!(system["local-mem-bw"], 3350.0);
     let groups = BTreeMap::from([(1, &[0_u32, 1][..]), (2, &[2, 3])]);
     let read = read_comm_groups(&comm_groups(&groups), "g.json").expect("groups");
     assert_eq!(read["2"], [2, 3]);

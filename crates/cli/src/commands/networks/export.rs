@@ -100,7 +100,10 @@ fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {
     let (text, mut lost) = exported::network(design);
     lost.extend(exported::crossing(design, &traced.groups(), &traced.all_to_alls()));
     input::write(&format!("{folder}/{NETWORK}"), &text)?;
-    input::write(&format!("{folder}/{SYSTEM}"), &exported::system(design))?;
+    input::write(
+        &format!("{folder}/{SYSTEM}"),
+        &exported::system(design, run.cluster.accelerator.memory_bandwidth),
+    )?;
     input::write(&format!("{folder}/{MEMORY}"), exported::MEMORY)?;
     input::write(&format!("{folder}/{GROUPS}"), &exported::comm_groups(&traced.groups()))?;
     printer.warnings(&warnings);
