@@ -91,7 +91,7 @@ pub fn crossing(
         members.iter().map(|rank| of(*rank)).collect::<BTreeSet<_>>().len() > 1
     };
     let is_crossing = |(name, members): &(&u32, &&[u32])| {
-        let is_divided = members.len() as u64 == design.devices && !all_to_alls.contains(name);
+        let is_divided = members.len() as u64 == design.devices && !all_to_alls.contains(*name);
         !is_divided && several(members, &|rank| rank / domain) && several(members, &|rank| rank % domain)
     };
     let count = groups.iter().filter(is_crossing).count();

@@ -113,7 +113,7 @@ fn join(
             members
                 .iter()
                 .enumerate()
-                .flat_map(|(n, a)| rest(n).map(|b| [*a, *b]))
+                .flat_map(|(n, a)| rest(n).map(move |b| [*a, *b]))
                 .try_for_each(|ends| cable(drawing, ends, speed, line))
         }
     }
@@ -184,7 +184,7 @@ fn dimensions(text: &str, file: &str) -> Result<(Vec<Dimension>, usize), Problem
             let problem = Problem::new(format!("`{}` is not a whole number up to {MOST}", shorten(count)));
             return Err(at(file, members.1, problem));
         }
-        let bandwidth = number(bandwidth, bandwidths.1, f64::MIN_POSITIVE)? * GB;
+        let bandwidth = number(bandwidth, bandwidths.1, 0.0)? * GB;
         Ok(Dimension {
             shape,
             members: whole as usize,

@@ -245,7 +245,7 @@ fn networks_of_astra_sim_have_their_dimensions() {
         ),
         ("topology: [ Ring ]\nnpus_count: [ 8, 2 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "has 2 values"),
         ("topology: [ Ring ]\nnpus_count: [ 1 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "at least 2"),
-        ("topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 0 ]\nlatency: [ 1 ]\n", "is not a number"),
+        ("topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 0 ]\nlatency: [ 1 ]\n", "must be above 0"),
         (
             "topology: [ Ring, Ring ]\nnpus_count: [ 60000, 9 ]\nbandwidth: [ 1, 1 ]\nlatency: [ 1, 1 ]\n",
             "more than",

@@ -208,7 +208,7 @@ pub fn answer(
             let mut bill = point.bill;
             bill.total = price;
             let of_domain = scale_up_watts.get(&domain).copied().unwrap_or(Watts::ZERO);
-            bill.watts = bill.watts + of_domain * point.design.devices as f64;
+            bill.watts += of_domain * point.design.devices as f64;
             let share_of = |best: &Found| outages?.kept(&point.design, best.network_share).ok();
             let kept = best.and_then(share_of);
             let site = Site {
