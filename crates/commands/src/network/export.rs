@@ -20,6 +20,7 @@ use railwright_tuner::simulate::trace::Traced;
 /// Names of further files next to the traces; the traces are `step.0.et`, `step.1.et` and so on.
 const NETWORK: &str = "network.yml";
 const SYSTEM: &str = "system.json";
+const MEMORY: &str = "memory.json";
 
 /// A simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,9 +124,14 @@ fn astra(request: &ExportNetwork, front: &dyn Front) -> Result<(), Ended> {
         front.wanted()?;
     }
     let design = &wiring.topology.design;
-    let (text, lost) = exported::network(design);
+    let (text, mut lost) = exported::network(design);
+    lost.extend(exported::crossing(design, &traced.groups(), &traced.all_to_alls()));
     input::write(&format!("{folder}/{NETWORK}"), &text)?;
-    input::write(&format!("{folder}/{SYSTEM}"), &exported::system(design))?;
+    input::write(
+        &format!("{folder}/{SYSTEM}"),
+        &exported::system(design, run.cluster.accelerator.memory_bandwidth),
+    )?;
+    input::write(&format!("{folder}/{MEMORY}"), exported::MEMORY)?;
     input::write(&format!("{folder}/{GROUPS}"), &exported::comm_groups(&traced.groups()))?;
     front.warnings(&warnings);
     warn_of_fit(&run, front)?;
@@ -136,7 +142,7 @@ fn astra(request: &ExportNetwork, front: &dyn Front) -> Result<(), Ended> {
         front.note(&format!("`{NETWORK}` omits: {}", lost.join("; ")));
     }
     front.note(&format!(
-        "wrote the traces of {} ranks to `{folder}` (Chakra schema {}), with `{GROUPS}`, `{NETWORK}` and `{SYSTEM}`",
+        "wrote the traces of {} ranks to `{folder}` (Chakra schema {}), with `{GROUPS}`, `{NETWORK}`, `{SYSTEM}` and `{MEMORY}`",
         human::whole(u64::from(traced.ranks())),
         chakra::SCHEMA
     ));
