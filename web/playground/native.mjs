@@ -15,6 +15,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const LARGE = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: 1024, tp: 8, cp: 2, pp: 16, 'global-batch': 512, 'uneven-stages': true }
 const SMALL = { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 64, tp: 2, pp: 2, 'global-batch': 256 }
+/** Two kinds of device in one job. */
+const MIXED = { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 32, pools: ['dgx-a100:16'], tp: 4, pp: 4 }
 
 /** A command, its arguments, and files of the repository for arguments that name one. */
 const QUESTIONS = [
@@ -33,6 +35,10 @@ const QUESTIONS = [
   ['estimate', { cluster: 'dgx-h100' }, { model: 'catalog/models/llama-3-8b.json' }],
   ['estimate', SMALL, {}, 'csv'],
   ['estimate', SMALL, {}, 'table'],
+  ['estimate', MIXED],
+  ['balance', MIXED],
+  ['search', { ...MIXED, gpus: 16, pools: ['dgx-a100:8'], tp: undefined, pp: undefined, 'global-batch': 64 }],
+  ['recompute', MIXED],
   ['memory', LARGE],
   ['values', SMALL],
   ['timeline', SMALL, {}, 'columns'],

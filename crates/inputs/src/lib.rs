@@ -1,6 +1,16 @@
 //! All reads from and writes to the disk. The libraries do no I/O.
 //!
 //! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
+//!
+//! ```
+//! // A word of the command line: a name of the catalogue, else a `config.json`, a folder with one, or a launch file.
+//! let model = railwright_inputs::model("llama-3-8b")?;
+//! assert_eq!(model.parameters(), 8_030_261_248);
+//! // Errors name the file.
+//! let missing = railwright_inputs::read("no-such-run.toml", railwright_inputs::CONFIG_LIMIT).unwrap_err();
+//! assert_eq!(missing.place.unwrap().file, "no-such-run.toml");
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 // Some of the readers serve tables alone.
 #![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]
