@@ -20,8 +20,8 @@ export function warmUp(): Workers {
 }
 
 /** The workers for a question: the whole program is loaded with the first file. */
-function workersFor(question: Question, files: number): Workers {
-  if (files === 0 && playground?.withoutFiles.includes(question.command)) return warmUp()
+function workersFor(question: Question, hasFiles: boolean): Workers {
+  if (!hasFiles && playground?.withoutFiles.includes(question.command)) return warmUp()
   readers ??= new Workers(load(playground?.whole ?? ''))
   return readers
 }
@@ -51,11 +51,11 @@ export async function answer(question: Question, signal?: AbortSignal | null, on
   const asked = JSON.stringify(question.arguments)
   const files = new Map([...uploads].filter(([path]) => asked.includes(path.replace('uploads/', 'upload:'))))
   // Links to files of an earlier visit name files that are no longer here; the whole program has the reason.
-  const workers = workersFor(question, files.size + (asked.includes('upload:') ? 1 : 0))
+  const able = workersFor(question, asked.includes('upload:'))
   // A report is the web UI as one file, with answers inside.
   if (question.format === 'html') files.set('page/report.html', await (await fetch('./report.html')).blob())
   try {
-    return await workers.run({ question, files, signal, onProgress })
+    return await able.run({ question, files, signal, onProgress })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     return broken(error)
