@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,13 +106,19 @@ def test_size() -> None:
 
 
 MIXED: dict[str, Any] = {"gpus": 32, "pools": ["dgx-a100:16"], "tp": 4, "pp": 4}
-MIXED_WORDS = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "32", "--pools", "dgx-a100:16", "--tp", "4", "--pp", "4"]
+MIXED_FILE = """
+model.name = "llama-3-8b"
+cluster = { preset = "dgx-h100", devices = 32, pools = ["dgx-a100:16"] }
+plan = { tensor_parallel = 4, pipeline_parallel = 4 }
+"""
 
 
 @pytest.mark.parametrize("question", ["estimate", "memory", "balance"])
-def test_jobs_on_several_kinds_of_device(question: str) -> None:
-    answer = getattr(railwright, question)("llama-3-8b", "dgx-h100", **MIXED)
-    same(mine(answer), body(ask(question, *MIXED_WORDS)))
+def test_jobs_on_several_kinds_of_device(question: str, tmp_path: Path) -> None:
+    file = tmp_path / "mixed.toml"
+    file.write_text(MIXED_FILE)
+    answer = getattr(railwright, question)(run=str(file))
+    same(mine(answer), body(ask(question, "--run", str(file))))
 
 
 def test_a_mixed_job_names_its_devices_and_its_slowest_kind_decides() -> None:
