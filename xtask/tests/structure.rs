@@ -167,6 +167,29 @@ fn is_test(path: &Path) -> bool {
     })
 }
 
+/// A published crate is described, and its front page has an example that runs as a test.
+#[test]
+fn published_crates_have_a_front_page_with_an_example() {
+    let mut published = 0;
+    for folder in crate_folders() {
+        let manifest = read(&folder.join("Cargo.toml"));
+        if manifest.contains("publish = false") {
+            continue;
+        }
+        published += 1;
+        for key in ["description", "version", "license", "repository", "readme", "keywords", "categories"] {
+            let is_set = manifest.lines().any(|line| line.starts_with(key));
+            assert!(is_set, "{} has no {key}", shown(&folder));
+        }
+        let root =
+            ["src/lib.rs", "embed.rs"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
+        let text = root.as_deref().map(read).unwrap_or_default();
+        let front = text.lines().take_while(|line| line.starts_with("//!"));
+        assert!(front.into_iter().any(|line| line == "//! ```"), "{} shows no example", shown(&folder));
+    }
+    assert!(published > 10, "{published} published crates");
+}
+
 #[test]
 fn core_crates_do_no_io() {
     let forbidden = [
