@@ -1,6 +1,16 @@
 //! All reads from and writes to the disk. The libraries do no I/O.
 //!
 //! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
+//!
+//! ```
+//! use railwright_inputs::run::{Sources, resolve};
+//!
+//! let set = ["plan.tensor_parallel=8", "cluster.devices=64"].map(str::to_owned).into();
+//! let named = |name: &str| Some(name.to_owned());
+//! let sources = Sources { model: named("llama-3-8b"), cluster: named("dgx-h100"), set, ..Sources::default() };
+//! let run = resolve(&sources).expect("a run").run;
+//! assert_eq!((run.plan.tensor_parallel, run.cluster.devices), (8, 64));
+//! ```
 
 // Some of the readers serve tables alone.
 #![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]

@@ -2,6 +2,14 @@
 //!
 //! Responsible for: the types of printable results, their fields in JSON, and their tables, bars and sentences. Excludes computation, arguments,
 //! files and streams: an answer of the other crates goes in, a document of `railwright-report` comes out.
+//!
+//! ```
+//! use railwright_report::Answer as _;
+//! use railwright_reports::keys::Keys;
+//!
+//! let table = Keys(railwright_spec::run::keys()).csv();
+//! assert!(table.lines().any(|line| line.contains("tensor_parallel")));
+//! ```
 
 pub mod balance;
 pub mod calibrate;

@@ -2,6 +2,15 @@
 //!
 //! Responsible for: access control (localhost, token, same origin), limits, timeouts and formats. Independent
 //! of the commands: the caller provides a [`Backend`], and the bytes of its answers are sent unchanged.
+//!
+//! ```
+//! use railwright_server::Question;
+//!
+//! let question = Question::read(Some("network/cost"), br#"{"arguments": {"gpus": 1024}, "format": "csv"}"#)?;
+//! assert_eq!(question.command, ["network", "cost"]);
+//! assert_eq!(question.arguments["gpus"], 1024);
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 #[cfg(not(target_family = "wasm"))]
 mod app;
