@@ -3,6 +3,15 @@
 //! Responsible for: what a command reads, its defaults, the order of its work, and the files that it writes. A front end converts its
 //! arguments to a request, receives notes, progress and texts as a [`Front`], and prints the report. Formulas are in the libraries below,
 //! tables and JSON in `railwright-reports`.
+//!
+//! ```
+//! use railwright_commands::{Checkpoints, Goodput, goodput};
+//!
+//! let checkpoints = Checkpoints { time: Some("1min".to_owned()), ..Checkpoints::default() };
+//! let job = Goodput { gpus: Some(16_384), checkpoints, ..Goodput::default() };
+//! let answered = goodput(&job).expect("a job of known hosts");
+//! assert!(answered.machine.contains("H100"));
+//! ```
 
 mod fit;
 mod front;
