@@ -77,6 +77,8 @@ fn estimated(answer: answers::Estimated) -> Estimate {
         step_time_s: estimate.step_time.get(),
         step_time_low_s: estimate.step_time_interval.low.get(),
         step_time_high_s: estimate.step_time_interval.high.get(),
+        step_time_half_low_s: estimate.step_time_interval.half_low.get(),
+        step_time_half_high_s: estimate.step_time_interval.half_high.get(),
         interval_share: estimate.step_time_interval.coverage,
         tokens_per_second: estimate.throughput.tokens_per_second,
         tokens_per_second_per_device: estimate.throughput.tokens_per_second_per_device,

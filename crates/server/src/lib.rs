@@ -25,8 +25,10 @@ mod connections;
 mod desk;
 #[cfg(not(target_family = "wasm"))]
 mod guard;
+mod interface;
 #[cfg(not(target_family = "wasm"))]
 mod jobs;
+mod kept;
 #[cfg(not(target_family = "wasm"))]
 mod pools;
 #[cfg(not(target_family = "wasm"))]
@@ -46,6 +48,8 @@ pub use assets::page_file;
 #[cfg(not(target_family = "wasm"))]
 pub use connections::{Server, Stopper};
 pub use desk::{Backend, Outcome, Question, Reply};
+pub use interface::{Asked, Caller, Interface, Kinds, Program, VERSION, media_of};
+pub use kept::Kept;
 #[cfg(not(target_family = "wasm"))]
 pub use settings::Settings;
 #[cfg(not(target_family = "wasm"))]
