@@ -7,10 +7,11 @@
 //! ```
 //! use railwright_commands::{Checkpoints, Goodput, goodput};
 //!
-//! let checkpoints = Checkpoints { time: Some("1min".to_owned()), ..Checkpoints::default() };
-//! let job = Goodput { gpus: Some(16_384), checkpoints, ..Goodput::default() };
-//! let answered = goodput(&job).expect("a job of known hosts");
-//! assert!(answered.machine.contains("H100"));
+//! let checkpoints = Checkpoints { time: Some("60 s".to_owned()), ..Checkpoints::default() };
+//! let job = Goodput { gpus: Some(1024), cluster: Some("dgx-h100".to_owned()), checkpoints, ..Goodput::default() };
+//! let report = goodput(&job).expect("a valid job");
+//! assert_eq!(report.machine, "H100 SXM5 80GB");
+//! assert!(report.answer.goodput > 0.9 && report.answer.goodput < 1.0);
 //! ```
 
 mod fit;
