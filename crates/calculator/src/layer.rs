@@ -54,6 +54,10 @@ impl LayerCost {
         let mut cost = Self { kept, ..Self::default() };
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
         program::exchanges(costing, layer, &mut |exchange| cost.add_exchange(costing, &exchange));
+        // Modules run once forward and once backward.
+        let modules = Seconds::from_micros(costing.software.host_us_per_layer);
+        cost.forward.host += modules;
+        cost.backward_input.host += modules;
         cost
     }
 
