@@ -11,7 +11,7 @@ pub use recompute::Kept;
 
 use crate::costing::Costing;
 use crate::program::{self, Exchange, Operation};
-use crate::work::Work;
+use crate::work::{Family, Work};
 use railwright_spec::model::Layer;
 use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
@@ -84,6 +84,9 @@ impl LayerCost {
         work.add_compute(operation.family, cost, rate, operation.launches);
         if operation.host_us > 0.0 {
             work.host += Seconds::from_micros(operation.host_us);
+            if operation.family == Family::Experts {
+                work.looped += Seconds::from_micros(operation.host_us);
+            }
         }
     }
 
