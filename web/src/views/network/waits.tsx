@@ -99,7 +99,7 @@ export function Waits({ stages, step, menu }: { stages: readonly Stage[]; step: 
           <Legend
             items={[{ title: texts.compute, colour: COMPUTE }, ...present.map((kind) => ({ title: kind, colour: colourOf(kind) }))]}
           />
-          <p class="remarks">
+          <p class="network-waits">
             {texts.stageWaits(stage.stage, seconds(stage.waiting), percent(stage.waiting / step))}
             {stage.waits.slice(0, LISTED).map((wait, at) => (
               <span key={`${wait.waits_for} ${wait.of_stage}`}>
