@@ -154,9 +154,6 @@ fn is_python(text: &str) -> bool {
 
 /// The error of a text without a command of Megatron-LM: it may start a recipe of Megatron-Bridge by its name.
 fn none_started(text: &str) -> Problem {
-    if let Some((reason, hint)) = crate::foreign::not_read(text) {
-        return Problem::new(reason).hint(hint);
-    }
     if is_python(text) {
         return Problem::new(
             "this Python program puts the flags of Megatron-LM together itself, and is not executed",
