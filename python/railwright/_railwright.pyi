@@ -424,6 +424,21 @@ class Collective:
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
+class Pool:
+    """Devices of another kind in a job."""
+
+    @property
+    def accelerator(self) -> str:
+        """Name of the accelerator."""
+    @property
+    def first_rank(self) -> int:
+        """First rank on these devices."""
+    @property
+    def devices(self) -> int:
+        """Number of devices."""
+    def to_dict(self) -> dict[str, Any]: ...
+    def _repr_html_(self) -> str: ...
+
 class Estimate:
     """Step time, memory and cost of a run."""
 
@@ -436,6 +451,9 @@ class Estimate:
     @property
     def devices(self) -> int:
         """Number of devices."""
+    @property
+    def pools(self) -> Rows[Pool]:
+        """Devices of other kinds among them."""
     @property
     def plan(self) -> str:
         """Plan in one line."""

@@ -4,7 +4,8 @@ use crate::problem::raised;
 use crate::question::{Arguments, Asked, set};
 use crate::rows::RowsOf;
 use crate::types::{
-    Change, Collective, Estimate, Evaluation, Memory, MemoryItem, MemoryStage, Part, Stage, Warning, WhatIf,
+    Change, Collective, Estimate, Evaluation, Memory, MemoryItem, MemoryStage, Part, Pool, Stage, Warning,
+    WhatIf,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -65,6 +66,12 @@ fn estimated(answer: answers::Estimated) -> Estimate {
         model: estimate.model.name.clone(),
         accelerator: estimate.cluster.accelerator_name.clone(),
         devices: estimate.cluster.devices,
+        pools: RowsOf::new(estimate.cluster.pools.iter().map(|pool| Pool {
+            accelerator: pool.accelerator_name.clone(),
+            first_rank: pool.first_rank,
+            devices: pool.devices,
+            source: None,
+        })),
         plan: estimate.plan_summary.clone(),
         software: estimate.plan.software.clone(),
         step_time_s: estimate.step_time.get(),

@@ -85,6 +85,18 @@ record! {
 }
 
 record! {
+    /// Devices of another kind in a job.
+    Pool {
+        /// Name of the accelerator.
+        accelerator: String,
+        /// First rank on these devices.
+        first_rank: u64,
+        /// Number of devices.
+        devices: u64,
+    }
+}
+
+record! {
     /// Step time, memory and cost of a run.
     Estimate {
         /// Name of the model.
@@ -93,6 +105,8 @@ record! {
         accelerator: String,
         /// Number of devices.
         devices: u64,
+        /// Devices of other kinds among them.
+        pools: RowsOf<Pool>,
         /// Plan in one line.
         plan: String,
         /// Identifier of the software generation.
@@ -411,6 +425,7 @@ classes!(
     Part,
     Stage,
     Collective,
+    Pool,
     Estimate,
     Evaluation,
     MemoryItem,

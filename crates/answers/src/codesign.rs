@@ -44,7 +44,7 @@ pub struct NetworkQuestion {
     pub keys: Vec<String>,
     /// Prices of parts.
     pub prices: Prices,
-    /// Prices of larger scale-up domains.
+    /// Prices and power of larger scale-up domains.
     pub scale_up_price: Vec<String>,
     /// Maximum price of a network.
     pub budget: Option<String>,
@@ -145,7 +145,7 @@ pub fn priced(
     texts: &dyn Texts,
 ) -> Result<Priced, Refused> {
     let prices = &arguments.prices;
-    let scale_up_prices = scale_up_prices(&arguments.scale_up_price)?;
+    let scale_up = scale_up_prices(&arguments.scale_up_price)?;
     if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
         let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
         return Err(problem.in_file("--years").into());
@@ -160,8 +160,8 @@ pub fn priced(
     let mut grid = Grid::new(&axes, machine, sends_to_all, prices).map_err(in_words)?;
     if let Some(text) = &arguments.budget {
         let budget = budget(text)?;
-        let above = grid.within(budget, &scale_up_prices).map_err(|problem| problem.in_file("--budget"))?;
-        chosen.extend(too_expensive(&above, budget, &scale_up_prices));
+        let above = grid.within(budget, &scale_up.prices).map_err(|problem| problem.in_file("--budget"))?;
+        chosen.extend(too_expensive(&above, budget, &scale_up.prices));
     }
     let mut classes = NetworkClasses::new(searcher, setting, &specified);
     // A plan that is invalid on every network is an input error, not a result.
@@ -191,7 +191,7 @@ pub fn priced(
     );
     let outages = outages(&setting.run, &setting.spec, texts)?;
     let domain = machine.scale_up.domain_size;
-    let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up_prices, domain);
+    let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up, domain);
     if let Some(lost) = codesign.lost() {
         let [least, most] = lost.map(human::percent);
         chosen.push(format!("failures of each network at published rates ({least} to {most} of the time)"));

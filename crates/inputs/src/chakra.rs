@@ -23,6 +23,7 @@ pub fn is_folder(path: &str) -> bool {
 
 /// The program of the traces in a folder on scale-up domains of `domain` devices, with remarks.
 pub fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>), Problem> {
+    crate::readers_for(folder)?;
     let files = by_rank(crate::files_in(folder)?).map_err(|problem| problem.in_file(folder))?;
     let traces = files.iter().map(|path| read(&crate::read_bytes(path, LIMIT)?, path));
     let traces: Vec<Trace> = traces.collect::<Result<_, Problem>>()?;

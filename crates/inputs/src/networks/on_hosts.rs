@@ -25,6 +25,19 @@ pub struct OnHosts {
     pub first_node: u32,
 }
 
+impl OnHosts {
+    /// Tests whether any flag names hosts.
+    pub const fn are_named(&self) -> bool {
+        self.nodelist.is_some() || self.hostfile.is_some() || self.fragments.is_some()
+    }
+}
+
+impl From<&Self> for OnHosts {
+    fn from(on: &Self) -> Self {
+        on.clone()
+    }
+}
+
 /// Hosts as specified, before the network is known.
 pub struct Hosts {
     source: Source,

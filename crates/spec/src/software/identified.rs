@@ -57,10 +57,10 @@ pub struct Stack {
 /// Placeholder for an unknown framework in the list of generations of a refinement.
 const UNNAMED: &str = "unnamed";
 
-/// True if `text` names one of the phrases, if there are any, and contains none of the excluding ones.
+/// True if `text` names one of the phrases, if there are any, and none of the excluding ones. A denied phrase is not named.
 fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
     let is_named = || words.is_empty() || words.iter().any(|word| phrases::names(text, word));
-    !unless.iter().any(|word| text.contains(word.as_str())) && is_named()
+    !unless.iter().any(|word| phrases::names(text, word)) && is_named()
 }
 
 /// Where a fragment starts a word of a text: `trl` is not part of `central`.
@@ -271,6 +271,22 @@ mod tests {
         let of = |framework| id(framework, "", "Ampere");
         assert_eq!(of("LitGPT (Lightning Fabric FSDP, eager)"), "fsdp1-2023+plain-activation+plain-norm");
         assert_eq!(of("LitGPT (Lightning Thunder, nvfuser, FSDP)"), "fsdp1-2023");
+        assert_eq!(
+            of("PyTorch FSDP 1 (litgpt benchmark, not compiled)"),
+            "fsdp1-2023+plain-activation+plain-norm"
+        );
+        let compiled = of("PyTorch FSDP 1 (torch.compile, 2024-08, litgpt benchmark)");
+        assert!(compiled.starts_with("torchtitan-2024-compile") && !compiled.contains("plain"), "{compiled}");
+    }
+
+    /// A compiled loss leaves the layers eager, and PyTorch's fused attention is not unfused.
+    #[test]
+    fn parts_that_are_compiled_or_fused_alone_are_read_as_such() {
+        let of = |notes| id("torchtitan (2025-08)", notes, "Hopper");
+        assert_eq!(of("compile of loss"), "torchtitan-2024-eager+compiled-loss");
+        assert_eq!(of("torch.compile, compiled loss"), "torchtitan-2024-compile+compiled-loss");
+        assert_eq!(of("torch.compile; attention: torch SDPA"), "torchtitan-2024-compile");
+        assert_eq!(of("torch.compile; attention: torch"), "torchtitan-2024-compile+plain-softmax");
     }
 
     #[test]
