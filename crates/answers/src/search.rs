@@ -384,7 +384,7 @@ fn chosen_reasons(
             "other layouts may be faster: the lower bound (closed form without contention) does not exclude them"
         };
         let one =
-            format!("{remark}: the best {layouts} layouts in closed form, re-ranked by simulation; {how}");
+            format!("{remark}: the best {layouts} layouts in closed form were ranked again by simulation; {how}");
         if !words.contains(&one) {
             words.push(one);
         }

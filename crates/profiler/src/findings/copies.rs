@@ -69,7 +69,8 @@ impl Rule for Copies {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
             } else if is_local && of_buckets {
-                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients then live in its buckets".to_owned()
+                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients are then stored in its \
+                buckets".to_owned()
             } else if is_local {
                 "let the operator that copies or clears memory on the device write in place".to_owned()
             } else {

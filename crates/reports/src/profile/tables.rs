@@ -40,7 +40,7 @@ fn hours(amount: f64) -> String {
 impl Shown {
     pub(super) fn lines(&self, document: &mut Document) {
         let report = &self.report;
-        document.heading_with("step breakdown", "mean of ranks and steps; the parts add up to the step");
+        document.heading_with("step breakdown", "mean over ranks and steps; the parts add up to the step");
         let mut bars = Vec::new();
         for line in &report.lines {
             bars.push(bar(1, &line.part, Tone::Strong));
@@ -103,7 +103,7 @@ impl Shown {
                 lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
             }
             if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("loss: {} {} per day", self::hours(hours), self.report.hours()).into());
+                lines.push(format!("lost: {} {} per day", self::hours(hours), self.report.hours()).into());
             }
             lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));
@@ -305,7 +305,7 @@ impl Shown {
         let all = &self.report.recorded;
         document.heading_with(
             "common recording",
-            "from the last rank's first to the first rank's last activity; mean of ranks",
+            "from the last rank's first to the first rank's last activity; mean over ranks",
         );
         let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
         document.pairs(vec![

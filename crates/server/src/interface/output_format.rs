@@ -37,7 +37,7 @@ impl Interface {
         let problem =
             Problem::new(format!("`{}` has no format `{}`", command.get_name(), human::shorten(format)));
         let list = if names.is_empty() {
-            "leave it out".to_owned()
+            "omit it".to_owned()
         } else {
             format!("use one of {}", names.join(", "))
         };
