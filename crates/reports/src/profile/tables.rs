@@ -149,10 +149,13 @@ impl Shown {
         let cut = report.cut_by.map(railwright_report::words).unwrap_or_default();
         document.heading_with(
             "steps",
-            format!(
-                "boundaries from {cut}; step times of ranks differ by up to {}",
-                time(report.step_spread as f64)
-            ),
+            match report.step_spread {
+                0 => format!("boundaries from {cut}"),
+                spread => {
+                    let spread = time(spread as f64);
+                    format!("boundaries from {cut}; step times of ranks differ by up to {spread}")
+                }
+            },
         );
         let groups = self.groups();
         let mut columns = vec![Column::numbers("step"), Column::numbers("time")];
