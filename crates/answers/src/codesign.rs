@@ -277,8 +277,10 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         if !usual.left_out.is_empty() {
             let sizes = usual.left_out.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             let devices = human::whole(machine.devices);
-            limits.push(format!("domains of {sizes} are excluded, because {devices} devices are not a multiple of \
-            them"));
+            limits.push(format!(
+                "domains of {sizes} are excluded, because {devices} devices are not a multiple of \
+            them"
+            ));
         }
         usual.values
     } else {

@@ -3,6 +3,16 @@
 //! Responsible for: what a command reads, its defaults, the order of its work, and the files that it writes. A front end converts its
 //! arguments to a request, receives notes, progress and texts as a [`Front`], and prints the report. Formulas are in the libraries below,
 //! tables and JSON in `railwright-reports`.
+//!
+//! ```
+//! use railwright_commands::{Checkpoints, Goodput, goodput};
+//!
+//! let checkpoints = Checkpoints { time: Some("60 s".to_owned()), ..Checkpoints::default() };
+//! let job = Goodput { gpus: Some(1024), cluster: Some("dgx-h100".to_owned()), checkpoints, ..Goodput::default() };
+//! let report = goodput(&job).expect("a valid job");
+//! assert_eq!(report.machine, "H100 SXM5 80GB");
+//! assert!(report.answer.goodput > 0.9 && report.answer.goodput < 1.0);
+//! ```
 
 mod fit;
 mod front;

@@ -20,7 +20,7 @@ const ENTRIES: usize = 20_000;
 /// Maximum number of files whose heads are read.
 const HEADS: usize = 8_192;
 /// Maximum number of listed jobs.
-const JOBS: usize = 200;
+const JOBS: usize = 2_000;
 /// Maximum number of paths that represent a job that is not a whole folder.
 const PATHS: usize = 8_192;
 

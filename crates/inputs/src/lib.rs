@@ -5,7 +5,7 @@
 //! ```
 //! // A word of the command line: a name of the catalogue, else a `config.json`, a folder with one, or a launch file.
 //! let model = railwright_inputs::model("llama-3-8b")?;
-//! assert_eq!(model.parameters(), 8_030_261_248);
+//! assert_eq!(model.parameters().total, 8_030_261_248);
 //! // Errors name the file.
 //! let missing = railwright_inputs::read("no-such-run.toml", railwright_inputs::CONFIG_LIMIT).unwrap_err();
 //! assert_eq!(missing.place.unwrap().file, "no-such-run.toml");

@@ -16,7 +16,7 @@ use crate::document;
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
-use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Recompute, Sharding};
+use railwright_spec::plan::{ContextKind, Master, Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 
@@ -87,11 +87,13 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     fields.default("plan.overlap.expert", &false, "DeepSpeed does not overlap the expert all-to-all");
 }
 
-/// Reads only sharding and offload, for a file whose other settings come from the trainer.
+/// Reads sharding, degrees, offload and formats of states, for a file whose other settings come from the trainer.
 pub(crate) fn shards(fields: &mut Fields<'_>, prefix: &str) {
     let at = |key: &str| format!("{prefix}{key}");
+    degrees(fields, &at);
     let stage = sharding(fields, &at);
     offload(fields, &at, stage);
+    formats(fields, &at);
 }
 
 fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
@@ -267,33 +269,53 @@ fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Optio
         }
     };
     fields.set("plan.precision.preset", &preset, &source);
-    let format = |fields: &mut Fields<'_>, path: &str| {
-        let text = fields.word(path)?;
-        let known = DataType::from_name(&text)
-            .filter(|t| matches!(t, DataType::Bf16 | DataType::Fp16 | DataType::Fp32));
-        if known.is_none() {
-            let problem = Problem::new(format!("expected `fp32`, `fp16` or `bf16`, found `{text}`"));
-            fields.problem(problem, path);
-        }
-        known
-    };
-    let accumulate = at("data_types.grad_accum_dtype");
-    match format(fields, &accumulate) {
-        Some(format) => fields.set("plan.precision.gradients", &format, &accumulate),
-        None if preset == PrecisionPreset::Bf16 && stage.unwrap_or(0) > 0 => {
-            let why = "ZeRO accumulates gradients in the format of the parameters";
-            fields.default("plan.precision.gradients", &DataType::Bf16, why);
-        }
-        None => {}
+    formats(fields, at);
+    if preset != PrecisionPreset::Bf16 {
+        return;
     }
-    let wire = at("communication_data_type");
-    match format(fields, &wire) {
-        Some(format) => fields.set("plan.precision.gradient_reduce", &format, &wire),
-        None if preset == PrecisionPreset::Bf16 => {
-            let why = "DeepSpeed sends gradients in the format of the parameters";
-            fields.default("plan.precision.gradient_reduce", &DataType::Bf16, why);
+    if stage.unwrap_or(0) > 0 {
+        let why = "ZeRO accumulates gradients in the format of the parameters";
+        fields.default("plan.precision.gradients", &DataType::Bf16, why);
+    }
+    let why = "DeepSpeed sends gradients in the format of the parameters";
+    fields.default("plan.precision.gradient_reduce", &DataType::Bf16, why);
+}
+
+/// A format by its name.
+fn format(fields: &mut Fields<'_>, path: &str) -> Option<DataType> {
+    let text = fields.word(path).filter(|text| text != "auto")?;
+    let known = DataType::from_name(&text)
+        .filter(|format| matches!(format, DataType::Bf16 | DataType::Fp16 | DataType::Fp32));
+    if known.is_none() {
+        let problem = Problem::new(format!("expected `fp32`, `fp16` or `bf16`, found `{text}`"));
+        fields.problem(problem, path);
+    }
+    known
+}
+
+/// Formats of gradients, of master weights and of moments (`deepspeed/runtime/precision_config.py`).
+fn formats(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
+    for (path, key) in [
+        (at("data_types.grad_accum_dtype"), "plan.precision.gradients"),
+        (at("communication_data_type"), "plan.precision.gradient_reduce"),
+    ] {
+        if let Some(format) = format(fields, &path) {
+            fields.set(key, &format, &path);
         }
-        None => {}
+    }
+    for (section, narrow) in [("bf16", DataType::Bf16), ("fp16", DataType::Fp16)] {
+        if fields.flag(&at(&format!("{section}.enabled"))) == Some(false) {
+            continue;
+        }
+        let path = at(&format!("{section}.{section}_master_weights_and_grads"));
+        if fields.flag(&path) == Some(true) {
+            fields.set("plan.precision.master", &Master(Some(narrow)), &path);
+            fields.set("plan.precision.gradients", &narrow, &path);
+        }
+        let path = at(&format!("{section}.{section}_optimizer_states"));
+        if fields.flag(&path) == Some(true) {
+            fields.set("plan.precision.moments", &narrow, &path);
+        }
     }
 }
 

@@ -115,7 +115,9 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
         };
         return Some(started::read(text, file, context, &settings));
     }
-    if let (Format::Other, Some((reason, hint))) = (format, foreign::not_read(text)) {
+    // Such files may have flags of Megatron among their values.
+    let is_other = matches!(format, Format::Other | Format::MegatronScript | Format::MegatronCommand);
+    if let Some((reason, hint)) = foreign::not_read(text).filter(|_| is_other) {
         return Some(Err(vec![Problem::new(reason).hint(hint).in_file(file)]));
     }
     if format == Format::Other {

@@ -216,11 +216,9 @@ impl Draft {
             let message = message.into();
             // Behind a colon, "has no value" and "is known" read "no value" and "known".
             let message = match message.strip_prefix(&format!("`{source}` ")) {
-                Some(rest) => ["has ", "is "]
-                    .iter()
-                    .find_map(|verb| rest.strip_prefix(verb))
-                    .unwrap_or(rest)
-                    .to_owned(),
+                Some(rest) => {
+                    ["has ", "is "].iter().find_map(|verb| rest.strip_prefix(verb)).unwrap_or(rest).to_owned()
+                }
                 None => message,
             };
             let remark = Remark { kind, source: shorten(source), line, message, file };

@@ -18,8 +18,18 @@ const MARKS: &[(&[&str], &str)] = &[
 ];
 
 /// Keys of GPT-NeoX anywhere in a file; it is written as JSON or YAML, with dashes or underscores.
-const NEOX: &[&str] =
-    &["\"pipe-parallel-size\"", "\"pipe_parallel_size\"", "pipe-parallel-size:", "pipe_parallel_size:"];
+const NEOX: &[&str] = &[
+    "\"pipe-parallel-size\"",
+    "\"pipe_parallel_size\"",
+    "pipe-parallel-size:",
+    "pipe_parallel_size:",
+    "\"synchronize_each_layer\"",
+    "\"synchronize-each-layer\"",
+    "\"override_lr_scheduler\"",
+    "\"override-lr-scheduler\"",
+    "\"checkpoint_factor\"",
+    "\"checkpoint-factor\"",
+];
 
 /// Beginnings of lines, all of which a file must have; the reason why it is not read, and the action.
 const NOT_READ: &[(&[&str], &str, &str)] = &[

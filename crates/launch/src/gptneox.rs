@@ -94,6 +94,22 @@ const KNOWN: &[Known] = &[
     ("scheduler.*", Ignored),
 ];
 
+/// Keys of GPT-NeoX that DeepSpeed's files do not have, of which a part of a configuration has two.
+const PARTS: &[&str] = &[
+    "train_iters",
+    "lr_decay_iters",
+    "eval_iters",
+    "lr_decay_style",
+    "checkpoint_factor",
+    "checkpoint_activations",
+    "synchronize_each_layer",
+    "override_lr_scheduler",
+    "output_layer_init_method",
+    "no_weight_tying",
+    "make_vocab_size_divisible_by",
+    "pos_emb",
+];
+
 /// Keys without effect on time and memory, by substring.
 const HARMLESS: &[&str] = &[
     "path",
@@ -187,9 +203,16 @@ impl Reader for NeoxReader {
             })
         };
         let is_one = has("pipe_parallel_size") && (has("model_parallel_size") || has("num_layers"));
-        is_one.then(|| {
-            Evidence::new(Strength::Certain, "the keys `pipe_parallel_size` and `model_parallel_size`")
-        })
+        if is_one {
+            let why = "the keys `pipe_parallel_size` and `model_parallel_size`";
+            return Some(Evidence::new(Strength::Certain, why));
+        }
+        // One of the several files of a configuration.
+        let batch =
+            ["train_micro_batch_size_per_gpu", "train_batch_size"].into_iter().find(|key| has(key))?;
+        let own: Vec<&str> = PARTS.iter().copied().filter(|key| has(key)).take(2).collect();
+        let [first, second] = own.as_slice() else { return None };
+        Some(Evidence::new(Strength::Likely, format!("the keys `{batch}`, `{first}` and `{second}`")))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
@@ -218,6 +241,7 @@ pub(crate) fn read_document(
     };
     fields.document.entries.retain(|entry| !(entry.path == "attention_config" && is_full(entry)));
     fields.copy(KNOWN);
+    let is_part = !fields.document.has("pipe_parallel_size") && !fields.document.has("num_layers");
     degrees(&mut fields);
     model(&mut fields);
     experts::read(&mut fields);
@@ -248,7 +272,11 @@ pub(crate) fn read_document(
     }
     let drops = ["hidden_dropout", "attention_dropout"].map(|path| fields.number(path).unwrap_or(0.0) > 0.0);
     fields.set("plan.dropout", &drops.contains(&true), "hidden_dropout");
-    vocabulary(&mut fields);
+    if is_part {
+        part(&mut fields);
+    } else {
+        vocabulary(&mut fields);
+    }
     missing(&mut fields, "GPT-NeoX");
     fields.document.entries.retain(|entry| {
         entry.taken
@@ -263,6 +291,26 @@ pub(crate) fn read_document(
         fields.draft.measured(measured);
     }
     fields.finish()
+}
+
+/// A file without model and layout is one of several that GPT-NeoX reads together: what it lacks has no default.
+fn part(fields: &mut Fields<'_>) {
+    let why = "it is one of several files of a GPT-NeoX configuration, without model and layout";
+    fields.draft.partial(why);
+    for (key, path) in [
+        ("plan.tensor_parallel", "model_parallel_size"),
+        ("plan.pipeline_parallel", "pipe_parallel_size"),
+        ("plan.sequence_parallel", "sequence_parallel"),
+        ("plan.sharding", "zero_optimization"),
+        ("plan.recompute", "checkpoint_activations"),
+        ("plan.micro_batches", "gradient_accumulation_steps"),
+        ("plan.vocabulary_multiple", "make_vocab_size_divisible_by"),
+        ("plan.dropout", "hidden_dropout"),
+    ] {
+        if !fields.document.has(path) {
+            fields.draft.leave_open(key, "", None, why);
+        }
+    }
 }
 
 /// Megatron's model code under DeepSpeed, with tensor and pipeline parallelism; FlashAttention is a choice for each layer.

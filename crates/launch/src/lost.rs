@@ -12,6 +12,9 @@ use railwright_spec::run::{Run, Section, Value};
 pub(crate) const TOWER_IS_LEFT_OUT: &str =
     "only the language model is estimated, without vision tower and projector";
 
+/// The remark on distillation.
+pub(crate) const TEACHER: &str = "a teacher's forward pass and memory are not modelled: a lower bound";
+
 /// Keys that a format cannot express, and why.
 pub(crate) type Reasons = &'static [(&'static str, &'static str)];
 

@@ -19,6 +19,7 @@ mod tests;
 
 use crate::document::{self, Document};
 use crate::fields::Fields;
+use crate::missing::missing;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::model::by_name;
 use railwright_spec::plan::{ContextKind, Master, Optimizer, PrecisionPreset, Schedule, Sharding};
@@ -84,6 +85,9 @@ impl Reader for MaxTextReader {
             script.remark(&mut fields.draft);
         }
         fill(&mut fields);
+        if is_yaml {
+            missing(&mut fields, "MaxText");
+        }
         // The base file has hundreds of keys; a typo is to be found in short files and in overrides.
         if fields.document.entries.len() > base::BASE_FILE {
             fields.document.entries.retain(|entry| knows(&entry.path));

@@ -67,6 +67,7 @@ impl Reader for NanotronReader {
             }
         }
         fields.document.rename(keys::OLDER);
+        model::of_text(&mut fields);
         fields.copy(keys::KNOWN);
         model::read(&mut fields);
         parallelism(&mut fields);

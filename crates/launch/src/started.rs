@@ -124,7 +124,11 @@ pub(crate) fn read(
             }
         };
         match found {
-            Ok((owner, launch)) => return Ok(combined(launch?, file, &owner, &script, &start, at)),
+            Ok((owner, launch)) => {
+                let ranks = trainers::processes(&start.words[..start.program])
+                    .or_else(|| of_environment(start.name(), &exported));
+                return Ok(combined((launch?, ranks), file, &owner, &script, &start, at));
+            }
             Err(reason) => drop(why.get_or_insert(reason)),
         }
     }
@@ -165,6 +169,31 @@ fn exported(script: &Script, line: usize) -> Vec<Exported> {
     script.environment.iter().cloned().chain(own).collect()
 }
 
+/// The ranks that LLaMA-Factory's command starts on its nodes: as many as are set, or one on each visible device
+/// (`src/llamafactory/launcher.py`).
+fn of_environment(program: &str, exported: &[Exported]) -> Option<(u64, String, usize)> {
+    if program != "llamafactory-cli" {
+        return None;
+    }
+    let last = |name: &str| exported.iter().rev().find(|variable| variable.name == name);
+    let count = |name: &str| -> Option<Option<u64>> {
+        let variable = last(name)?;
+        Some(variable.value.as_ref().and_then(|value| value.parse().ok()).filter(|&count| count > 0))
+    };
+    let nodes = count("NNODES").unwrap_or(Some(1))?;
+    if let Some(each) = count("NPROC_PER_NODE") {
+        let each = each?;
+        let line = last("NPROC_PER_NODE")?.line;
+        return Some((each.checked_mul(nodes)?, format!("NPROC_PER_NODE={each} x {nodes} nodes"), line));
+    }
+    let visible = last("CUDA_VISIBLE_DEVICES")?;
+    let list = visible.value.as_ref()?;
+    let devices: Vec<&str> = list.split(',').map(str::trim).collect();
+    let is_list = devices.iter().all(|device| device.parse::<u32>().is_ok());
+    let each = u64::try_from(devices.len()).ok().filter(|_| is_list)?;
+    Some((each.checked_mul(nodes)?, format!("CUDA_VISIBLE_DEVICES={list}"), visible.line))
+}
+
 /// Programs of Megatron-LM. Their flags identify them, so only a command with few flags is without a reader.
 const MEGATRON: [&str; 2] = ["pretrain_gpt", "pretrain_mamba"];
 
@@ -185,7 +214,7 @@ fn path_of(word: &Word) -> String {
 
 /// The launch of a configuration as one of the script that names it.
 fn combined(
-    mut launch: Launch,
+    (mut launch, ranks): (Launch, Option<(u64, String, usize)>),
     file: &str,
     settings: &Owner,
     script: &Script,
@@ -221,7 +250,7 @@ fn combined(
         let (line, file) = place(line);
         launch.remarks.push(Remark { kind, source, line, message, file });
     };
-    if let Some((devices, source, line)) = trainers::processes(&start.words[..start.program]) {
+    if let Some((devices, source, line)) = ranks {
         let key = "cluster.devices";
         // Its own flags take precedence over the file that it names, whose settings have no line here.
         let is_own = launch.origins.iter().any(|origin| origin.key == key && origin.line.is_some());

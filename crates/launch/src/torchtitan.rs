@@ -123,8 +123,31 @@ impl Reader for TorchtitanReader {
     }
 }
 
+/// Last parts of keys of models that read images, in forks of torchtitan.
+const OF_IMAGES: [&str; 6] = ["crop_size", "num_classes", "image_size", "img_size", "patch_size", "backbone"];
+
+/// A configuration of a vision model has neither a flavour nor a length of sequences.
+fn of_images(fields: &mut Fields<'_>) {
+    if ["model.flavor", "model.name", "training.seq_len"].iter().any(|path| fields.document.has(path)) {
+        return;
+    }
+    let entries = fields.document.entries.iter();
+    let marks: Vec<String> = entries
+        .filter(|entry| OF_IMAGES.contains(&entry.path.rsplit('.').next().unwrap_or_default()))
+        .map(|entry| entry.path.clone())
+        .collect();
+    if let [first, _, ..] = marks.as_slice() {
+        let problem = Problem::new(
+            "this configuration trains a vision model: not supported as a language model",
+        )
+        .hint("set model and layout with flags, as in `railwright estimate llama-3.1-8b --sharding fsdp`");
+        fields.problem(problem, first);
+    }
+}
+
 /// Applies a configuration's keys to a plan and, for a whole configuration, its defaults.
 pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
+    of_images(fields);
     fields.document.rename(keys::OLDER);
     fields.copy(keys::KNOWN);
     models::read(fields);

@@ -23,6 +23,7 @@ mod parallel;
 mod purpose;
 mod related;
 mod swift_log;
+mod trainer_log;
 mod veomni;
 mod write;
 mod xtuner;
@@ -143,6 +144,13 @@ impl Reader for TrainersReader {
         if swift_log::is_one(text) {
             return Some(Evidence::new(Strength::Certain, "ms-swift: a log with its arguments"));
         }
+        if trainer_log::is_one(text) {
+            let name = trainer_log::dialect(text).name();
+            return Some(Evidence::new(
+                Strength::Certain,
+                format!("{name}: a log with parts of its settings"),
+            ));
+        }
         if in_code::find(text).is_none() && documented::is_one(text) {
             let why = "Python with the command of its training in its documentation";
             return Some(Evidence::new(Strength::Certain, why));
@@ -197,6 +205,8 @@ pub(crate) fn read_started(
     }
     let (dialect, read) = if swift_log::is_one(text) {
         (Dialect::Swift, swift_log::parse(text, file))
+    } else if trainer_log::is_one(text) {
+        (trainer_log::dialect(text), trainer_log::parse(text, file))
     } else if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))
     } else if let Some((dialect, _)) = configuration(text) {
@@ -253,13 +263,17 @@ fn filled(
     }
     fields.document.rename(keys::renamed(dialect));
     fill(&mut fields, dialect);
+    if trainer_log::is_one(text) {
+        trainer_log::finish(&mut fields);
+    }
     missing(&mut fields, dialect.name());
     fields.rest(keys::KNOWN);
     fields.finish()
 }
 
 fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
-    if dialect == Dialect::LlamaFactory && fields.flag("do_train") != Some(true) {
+    let is_log = fields.document.has(trainer_log::TOTAL) || fields.document.has("num_processes");
+    if dialect == Dialect::LlamaFactory && !is_log && fields.flag("do_train") != Some(true) {
         let other = ["do_predict", "do_eval"].into_iter().find(|path| fields.flag(path) == Some(true));
         if let Some(path) = other {
             let problem = Problem::new("this run only evaluates: `do_train` is not set");

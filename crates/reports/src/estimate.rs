@@ -8,7 +8,7 @@ pub mod why;
 
 use crate::stage_memory::verdict;
 use railwright_answers::OpenFeature;
-use railwright_calculator::estimate::{ClusterIdentity, CommunicationRow, Estimate, Part};
+use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
 use railwright_calculator::memory::{Fit, chance};
 use railwright_calculator::model_flop::Convention;
 use railwright_launch::{Comparison, Measured};
@@ -155,20 +155,12 @@ fn result(estimate: &Estimate) -> String {
     format!("{} per step, {fit}{largest}", human::seconds(estimate.step_time))
 }
 
-/// Devices by kind: `64 x H100 SXM5 + 32 x A100 SXM4`.
-fn devices(cluster: &ClusterIdentity) -> String {
-    let of_pools: u64 = cluster.pools.iter().map(|pool| pool.devices).sum();
-    let main = (cluster.devices.saturating_sub(of_pools), cluster.accelerator_name.as_str());
-    let pools = cluster.pools.iter().map(|pool| (pool.devices, pool.accelerator_name.as_str()));
-    human::devices(std::iter::once(main).chain(pools))
-}
-
 fn title(document: &mut Document, estimated: &Estimated) {
     let Estimate { model, cluster, software, plan_summary, .. } = &estimated.estimate;
     document.spans(vec![
         Cell::new(model.name.as_str(), Tone::Strong),
         format!(" ({} parameters) on ", human::count(model.parameters.total as f64)).into(),
-        Cell::new(devices(cluster), Tone::Strong),
+        Cell::new(cluster.devices_by_kind(), Tone::Strong),
         format!(" ({}), software ", cluster.name).into(),
         Cell::new(software.id.as_str(), Tone::Strong),
         (if estimated.software_is_inferred { " (inferred)" } else { " (specified)" }).into(),

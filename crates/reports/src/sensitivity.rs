@@ -40,7 +40,7 @@ impl Answer for Ranking {
     }
 
     fn document(&self, _: Terminal) -> Document {
-        let Sensitivity { model, accelerator, devices, plan, step_time, figures, .. } = &self.answer;
+        let Sensitivity { model, devices_by_kind, plan, step_time, figures, .. } = &self.answer;
         let mut document = Document::default();
         if let Some((figure, gain)) = self.gains().first() {
             document.verdict(format!(
@@ -52,11 +52,7 @@ impl Answer for Ranking {
             ));
         }
         document.spans(vec![Cell::new(
-            format!(
-                "{model} on {} x {accelerator}, {plan}: {}",
-                human::whole(*devices),
-                human::seconds(*step_time)
-            ),
+            format!("{model} on {devices_by_kind}, {plan}: {}", human::seconds(*step_time)),
             Tone::Strong,
         )]);
         document.chosen(&self.chosen);

@@ -41,13 +41,7 @@ fn document(rehearsed: &answers::WhatIfReport) -> Document {
     let mut document = Document::default();
     document.verdict(best(rehearsed));
     document.spans(vec![Cell::new(
-        format!(
-            "{} on {} x {}, {}",
-            answer.model,
-            human::whole(before.devices),
-            before.accelerator,
-            before.plan
-        ),
+        format!("{} on {}, {}", answer.model, before.devices_by_kind, before.plan),
         Tone::Strong,
     )]);
     document.chosen(&rehearsed.chosen);

@@ -41,6 +41,8 @@ pub struct Sensitivity {
     pub accelerator: String,
     /// Accelerators used.
     pub devices: u64,
+    /// Devices by kind, as text.
+    pub devices_by_kind: String,
     /// The plan in one line.
     pub plan: String,
     /// Step time of the unchanged run.
@@ -162,6 +164,7 @@ pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sen
         model: run.model.name.clone(),
         accelerator: run.cluster.accelerator.name.clone(),
         devices: run.cluster.devices,
+        devices_by_kind: run.cluster.devices_by_kind(),
         plan: plan_summary(&run.plan),
         step_time,
         difference: STEP,

@@ -436,3 +436,12 @@ export const exchangeNoBytes = 'of all pairs'
 export const bytesByDimension = 'Bytes by dimension'
 export const portsAndTransceiversSavedAgainst = (other: Part) =>
   `ports and transceivers, saved against ${other}; catalogue prices, ports scaled`
+
+export const waitsOfStages = 'Waits of stages'
+export const computeOfEachStageAnd = 'compute of each stage and its waits, by the work that it waits for, in s'
+export const stageAxis = 'stage'
+export const workOfStage = (work: Part, stage: Part) => `${work} of stage ${stage}`
+export const stageWaits = (stage: Part, time: Part, share: Part) => `Stage ${stage} waits ${time}, ${share} of the step: `
+export const andMore = (count: Part) => ` and ${count} more`
+export const otherStages = 'other stages'
+export const compute = 'compute'

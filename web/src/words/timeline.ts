@@ -148,3 +148,5 @@ export const spansNestDeeperThanThe = (count: Part) =>
   `; ${count} spans of the step are nested deeper than the drawn rows and are not counted`
 export const zoomInHold = 'Zoom in (hold; Shift is faster)'
 export const nextSpanArrows = 'Next span; arrow keys move along and between tracks'
+
+export const otherByName = 'other, a tint for each name'

@@ -143,8 +143,7 @@ export const remove = 'remove'
 export const cluster = 'Cluster'
 export const ofTheFile = 'of the file'
 export const all = 'all'
-export const stepOnly = (step: Part) => `step ${step} only`
-export const numberOfTheStepThat = 'Number of the step to profile'
+export const stepOnly = (steps: Part) => `steps ${steps} only`
 export const modelFlopsOfAStep = 'Model FLOPs of a step over all ranks'
 
 // note.tsx
@@ -353,3 +352,9 @@ export const notSpecified = (lacking: Part) =>
 export const annotationsStandForModules = '; annotations stand for modules, which were not recorded'
 export const rowsAre = (meaning: Part, rows: Part) => `${meaning}; rows are ${rows}`
 export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; shapes are recorded for ${share} of compute time`
+
+export const steps2 = 'Steps'
+export const firstStep = 'First step'
+export const lastStep = 'Last step'
+export const to = 'to'
+export const numbersOfTheSteps = 'Numbers of the first and the last step to profile, warm-up included'

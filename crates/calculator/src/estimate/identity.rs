@@ -52,6 +52,16 @@ pub struct ClusterIdentity {
     pub calibration: Option<String>,
 }
 
+impl ClusterIdentity {
+    /// Devices by kind: `64 x H100 SXM5 80GB + 32 x A100 SXM4 80GB`.
+    pub fn devices_by_kind(&self) -> String {
+        let of_pools: u64 = self.pools.iter().map(|pool| pool.devices).sum();
+        let main = (self.devices.saturating_sub(of_pools), self.accelerator_name.as_str());
+        let pools = self.pools.iter().map(|pool| (pool.devices, pool.accelerator_name.as_str()));
+        human::devices(std::iter::once(main).chain(pools))
+    }
+}
+
 /// The software generation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

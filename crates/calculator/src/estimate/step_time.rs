@@ -101,10 +101,8 @@ pub fn interval(
             SoftwareOrigin::Inferred => format!("`{}` was inferred", costing.plan.software),
             _ => "no software was specified".to_owned(),
         };
-        let source = format!(
-            "errors of {} measured runs of all software: {why}",
-            human::whole(any.runs as u64)
-        );
+        let source =
+            format!("errors of {} measured runs of all software: {why}", human::whole(any.runs as u64));
         return as_shown(any.covering(&assumed), source + &more);
     }
     // Errors are known for generations, not for features added to them.

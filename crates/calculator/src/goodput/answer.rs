@@ -295,9 +295,10 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
         assumed.push(Assumed {
             setting: "--spares",
             value: format!("{} of failures remove a host", human::percent(out)),
-            source: "by cause in catalog/reliability: hardware failures do; failures of software, switches and \
+            source:
+                "by cause in catalog/reliability: hardware failures do; failures of software, switches and \
             cables do not"
-                .to_owned(),
+                    .to_owned(),
         });
     }
     if question.spares.is_none() {

@@ -21,6 +21,10 @@ const MAIN: [&str; 8] = [
     "plan.offload.optimizer",
 ];
 
+/// Degrees, which are one if no line sets them.
+const DEGREES: [&str; 4] =
+    ["plan.tensor_parallel", "plan.context_parallel", "plan.expert_parallel", "plan.expert_tensor_parallel"];
+
 const MICRO_BATCHES: &str = "plan.micro_batches";
 
 /// Words of the same choice: those of a stage of sharding, and those of a switch.
@@ -100,7 +104,12 @@ impl Language for InPlace {
     fn settings(&self, text: &str) -> Option<Settings> {
         let launch = read(text)?;
         let value = |key: &str| Some((key.to_owned(), vec![launch.spec.get(key)?.to_toml()]));
-        Some(lines(&launch).into_keys().filter_map(value).collect())
+        let mut settings: Settings = lines(&launch).into_keys().filter_map(value).collect();
+        // A reader may leave out a degree of one.
+        for key in DEGREES.into_iter().filter(|key| self.names.contains_key(*key)) {
+            settings.entry(key.to_owned()).or_insert_with(|| vec!["1".to_owned()]);
+        }
+        Some(settings)
     }
 
     fn candidates(&self, text: &str, (key, values): &Target, now: &Settings) -> Vec<String> {

@@ -487,3 +487,33 @@ fn a_batch_that_deepspeeds_file_has_as_well_is_not_edited_alone() {
     assert!(refused.reason.contains("`train_micro_batch_size_per_gpu` into DeepSpeed's file"), "{refused:?}");
     assert_eq!(diff(&both, &[], &["plan.micro_batch=8"]), "--- a\n+++ b\n-MICRO=4\n+MICRO=8");
 }
+
+const RECIPE: &str = r#"from megatron.bridge.training.config import ConfigContainer, TrainingConfig, GPTDatasetConfig, DistributedDataParallelConfig
+from megatron.bridge.models.deepseek import DeepSeekV2LiteModelProvider
+
+def pretrain_config(
+    tensor_parallelism: int = 1,
+    expert_parallelism: int = 8,
+    global_batch_size: int = 512,
+    micro_batch_size: int = 1,
+) -> ConfigContainer:
+    return ConfigContainer(
+        model=DeepSeekV2LiteModelProvider(
+            tensor_model_parallel_size=tensor_parallelism,
+            pipeline_model_parallel_size=1,
+            expert_model_parallel_size=expert_parallelism,
+            recompute_granularity="full",
+        ),
+        train=TrainingConfig(global_batch_size=global_batch_size, micro_batch_size=micro_batch_size),
+        dataset=GPTDatasetConfig(sequence_length=4096),
+        ddp=DistributedDataParallelConfig(use_distributed_optimizer=True, grad_reduce_in_fp32=True),
+        mixed_precision="bf16_mixed",
+    )
+"#;
+
+/// Megatron-Bridge's reader leaves out a degree of one.
+#[test]
+fn a_degree_becomes_one_in_the_defaults_of_a_recipe() {
+    let found = diff(RECIPE, &["cluster.devices=64"], &["plan.expert_parallel=1"]);
+    assert_eq!(found, "--- a\n+++ b\n-    expert_parallelism: int = 8,\n+    expert_parallelism: int = 1,");
+}

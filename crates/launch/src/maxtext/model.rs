@@ -150,6 +150,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         }
     }
     windows(fields);
+    block(fields);
     fields.default("model.style", &Style::Llama, "MaxText uses llama decoders by default");
     let path = "logits_via_embedding";
     if let Some(tied) = fields.flag(path) {
@@ -216,6 +217,27 @@ const ALTERNATING: &[(&str, u64)] =
     &[("gemma2", 2), ("gpt_oss", 2), ("olmo3", 4), ("gemma3", 6), ("gemma4", 6)];
 /// Kinds of layers that all have the window.
 const UNIFORM: &[&str] = &["mistral", "mixtral"];
+
+/// Blocks of the kinds that are no variant of llama's. GPT-3's has LayerNorm, biases and learned positions
+/// (`src/maxtext/models/gpt3.py`).
+fn block(fields: &mut Fields<'_>) {
+    let path = "decoder_block";
+    let Some(kind) = fields.word(path) else { return };
+    match kind.as_str() {
+        "gpt3" => {
+            fields.set("model.style", &Style::Gpt, path);
+            let positions = "trainable_position_size";
+            if let Some(rows) = fields.count(positions).filter(|&rows| rows > 0) {
+                fields.set("model.max_positions", &rows, positions);
+            }
+        }
+        "qwen3_next" | "simple" | "simple_mlp" => {
+            let message = "the layers of this block are not those of a llama: pass the model's config.json";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+        _ => {}
+    }
+}
 
 /// The layers that a window applies to depend on their kind.
 fn windows(fields: &mut Fields<'_>) {

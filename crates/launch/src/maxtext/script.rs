@@ -24,6 +24,8 @@ pub(super) struct Overrides {
     undecided: Vec<(usize, String, String)>,
     /// The configuration that the command names and that was not read: its text and line.
     unread: Option<(String, usize)>,
+    /// A base file that could not be opened, with its line.
+    assumed: Option<(String, usize)>,
 }
 
 /// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
@@ -74,7 +76,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         };
         document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
-    let (mut undecided, mut unread) = (script.open, None);
+    let (mut undecided, mut unread, mut assumed) = (script.open, None, None);
     let is_file = |word: &&Word| {
         let path = std::path::Path::new(&word.text);
         path.extension().is_some_and(|ending| ending == "yml") && assignment(word).is_none()
@@ -84,6 +86,9 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         if config.text.ends_with("base.yml") {
             // Forks change it. Its lines are not those of the script.
             own = context.open(&config.text, file).ok();
+            // A model by name has the dimensions of its own file.
+            let is_assumed = own.is_none() && !document.has("model_name");
+            assumed = is_assumed.then(|| (config.text.clone(), config.line));
         } else {
             match context.open(&config.text, file) {
                 Ok((name, text)) => below(&mut document, &text, &name, &mut sources)?,
@@ -99,7 +104,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             super::base::fill(&mut document, own.as_ref());
         }
     }
-    Ok(Some(Overrides { document, sources, open, undecided, unread }))
+    Ok(Some(Overrides { document, sources, open, undecided, unread, assumed }))
 }
 
 impl Overrides {
@@ -112,6 +117,11 @@ impl Overrides {
         }
         for (line, what, why) in &self.undecided {
             draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
+        }
+        if let Some((path, line)) = &self.assumed {
+            let message =
+                "cannot be opened: settings and dimensions without an override are those of MaxText's own";
+            draft.remark(RemarkKind::Assumed, path, Some(*line), message);
         }
         if let Some((path, line)) = &self.unread {
             // Defaults of the base file would stand for settings of this one.

@@ -45,6 +45,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("finetune_vlm", "trains a vision-language model"),
     ("multimodal/train", "trains a vision-language model"),
     ("mimo/train", "trains a vision-language model"),
+    ("pretrain_mimo", "trains a vision-language model"),
     ("run_text_generation", "only generates text"),
     ("text_generation", "only generates text"),
     ("generate_", "only generates text"),
@@ -80,7 +81,12 @@ pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
     if let Some(word) = words.iter().find(|word| word.text == "--retro-add-retriever") {
         return Some((word, "adds an encoder of retrieved texts (RETRO)"));
     }
-    words.iter().filter(|word| is_program(&word.text)).find_map(|word| {
+    // A file of Python, or a module: `python -m examples.mimo.pretrain_mimo`.
+    let before = std::iter::once(None).chain(words.iter().map(Some));
+    let is_module =
+        |before: Option<&Word>| before.is_some_and(|word| matches!(word.text.as_str(), "-m" | "--module"));
+    let started = before.zip(words).filter(|(before, word)| is_program(&word.text) || is_module(*before));
+    started.map(|(_, word)| word).find_map(|word| {
         let (_, what) = OTHERS.iter().find(|(name, _)| word.text.contains(name))?;
         Some((word, *what))
     })

@@ -57,8 +57,67 @@ const OF_KERNELS: &[&str] = &[
     "dtype",
 ];
 
+/// Parts of names of flags with a degree, and the setting that they may give.
+const DEGREES: &[(&[&str], &str)] = &[
+    (&["tp", "tensor"], "plan.tensor_parallel"),
+    (&["pp", "pipeline"], "plan.pipeline_parallel"),
+    (&["cp", "context"], "plan.context_parallel"),
+    (&["ep", "expert", "experts"], "plan.expert_parallel"),
+];
+
+/// Parts of names of flags with the degree of something other than the trained model, or that only concern its communication.
+const APART: &[&str] = &[
+    "comm",
+    "overlap",
+    "check",
+    "norm",
+    "rollout",
+    "vllm",
+    "sglang",
+    "inference",
+    "infer",
+    "engine",
+    "target",
+    "ckpt",
+    "checkpoint",
+    "load",
+    "save",
+    "layout",
+    "dtype",
+    "schedule",
+    "dataloader",
+    "balancing",
+    "timeout",
+];
+
+/// Tests whether a flag gives a degree under a name that Megatron-LM does not have: `--llm-tp`, `--encoder-pipeline-parallel-size`.
+fn is_degree(parts: &[String], names: &[&str]) -> bool {
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
+    let (short, long): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| name.len() == 2);
+    let is_size = has(&["size", "degree", "num"]) && has(&["parallel", "parallelism"]);
+    !has(APART) && ((has(&short) && parts.len() < 4) || (has(&long) && is_size))
+}
+
+/// Leaves degrees open that a program's own flags may give: Megatron-LM's default of 1 is none of theirs.
+fn degrees(arguments: &Arguments, draft: &mut Draft) {
+    for (flag, line) in arguments.unknown() {
+        let parts: Vec<String> =
+            flag.trim_start_matches('-').split(['-', '_', '.']).map(str::to_ascii_lowercase).collect();
+        for (names, key) in DEGREES {
+            let is_default =
+                || draft.origins().iter().any(|origin| origin.key == *key && origin.line.is_none());
+            if is_degree(&parts, names) && is_default() {
+                draft.leave_open(key, flag, *line, "its name indicates a degree, which Megatron-LM has not");
+                let message = format!("its name indicates a degree, so `{key}` has no default");
+                draft.remark(RemarkKind::Unresolved, flag, *line, message);
+            }
+        }
+    }
+}
+
 /// Leaves open what a fork's own defaults decide.
 pub(super) fn leave_open(arguments: &Arguments, draft: &mut Draft) {
+    degrees(arguments, draft);
     let is_own = arguments.program().is_some_and(|name| !PROGRAMS.iter().any(|own| name.starts_with(own)));
     for (flag, line) in arguments.unknown() {
         let parts: Vec<String> = flag.split(['-', '_', '.']).map(str::to_ascii_lowercase).collect();

@@ -84,8 +84,31 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
     }
 }
 
+/// Launchers of ranks that may start a shell with the program: `deepspeed --num_gpus 8 bash -c "python pretrain_gpt.py"`.
+const OF_SHELLS: [&str; 3] = ["deepspeed", "torchrun", "torch.distributed.run"];
+
+/// The words of the launcher that starts a command's text in another shell.
+fn around(launch: &Command, others: &[Command]) -> Option<Command> {
+    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let starts = |words: &[Word]| words.iter().any(|word| OF_SHELLS.contains(&name(word).as_str()));
+    let program = launch.words.iter().find(|word| is_program(word))?;
+    let before = launch.words.iter().take_while(|word| !is_program(word)).cloned().collect::<Vec<_>>();
+    if starts(&before) {
+        return None;
+    }
+    others.iter().find_map(|other| {
+        let text = other.words.iter().position(|word| {
+            word.text != program.text && word.text.contains(' ') && word.text.contains(&program.text)
+        })?;
+        let words = other.words.get(..text)?.to_vec();
+        starts(&words).then(|| Command { words, ..other.clone() })
+    })
+}
+
 fn of_launchers(launch: &Command, script: &Script, batch: &Batch, draft: &mut Draft) -> World {
     let others = &script.commands;
+    let outer = around(launch, others);
+    let launch = outer.as_ref().unwrap_or(launch);
     let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let has = |command: &Command, names: &[&str]| {
         command.words.iter().take_while(|w| !is_program(w)).any(|w| names.contains(&name(w).as_str()))

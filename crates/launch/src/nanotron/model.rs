@@ -11,6 +11,30 @@ use railwright_spec::problem::Problem;
 
 const CONFIG: &str = "model.model_config";
 
+/// A fork's model with a tower has the language model in a section of its own.
+pub(super) fn of_text(fields: &mut Fields<'_>) {
+    let section = format!("{CONFIG}.text_config.");
+    let inner: Vec<(String, String)> = fields
+        .document
+        .entries
+        .iter()
+        .filter_map(|entry| {
+            Some((entry.path.clone(), format!("{CONFIG}.{}", entry.path.strip_prefix(&section)?)))
+        })
+        .collect();
+    if inner.is_empty() {
+        return;
+    }
+    let pairs: Vec<(&str, &str)> = inner.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
+    fields.document.rename(&pairs);
+    let tower = format!("{CONFIG}.vision_config");
+    if fields.document.has(&tower) {
+        fields.draft.remark(RemarkKind::NotModelled, &tower, None, crate::lost::TOWER_IS_LEFT_OUT);
+        let section = format!("{tower}.");
+        fields.document.entries.retain(|entry| !entry.path.starts_with(&section));
+    }
+}
+
 pub(super) fn read(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("{CONFIG}.{key}");
     let path = at("is_mamba_config");

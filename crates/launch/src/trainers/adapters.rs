@@ -209,9 +209,21 @@ fn of_chat(fields: &mut Fields<'_>) {
     }
 }
 
+/// Switches for frozen weights in fewer bits: Transformers' own, and those of TRL's and PEFT's examples and of scripts after them.
+const QUANTIZED: [(&str, &str); 8] = [
+    ("load_in_4bit", "4"),
+    ("use_4bit", "4"),
+    ("use_4bit_quantization", "4"),
+    ("load_4bit", "4"),
+    ("load_in_8bit", "8"),
+    ("use_8bit", "8"),
+    ("use_8bit_quantization", "8"),
+    ("load_8bit", "8"),
+];
+
 fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {
     let mut found = None;
-    for (path, bits) in [("load_in_4bit", "4"), ("load_in_8bit", "8")] {
+    for (path, bits) in QUANTIZED {
         if fields.flag(path) == Some(true) {
             found.get_or_insert((path, bits.to_owned()));
         }

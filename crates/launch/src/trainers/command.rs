@@ -310,6 +310,9 @@ pub(super) fn parse(
             put(&mut document, name, Data::of_word(value), command.line);
         }
     }
+    if let Some((count, line)) = of_job(&Batch::read(text, 1), before, &document) {
+        put(&mut document, "num_processes", Data::Integer(count), line);
+    }
     for (name, values) in &script.variables {
         if keys::is_known(name)
             && document.get(name).is_none()
@@ -319,6 +322,22 @@ pub(super) fn parse(
         }
     }
     Ok(Keys { document, unknown, sources: script.sources })
+}
+
+/// A program that no launcher starts has the GPU of a job that asks for one.
+fn of_job(batch: &Batch, before: &[Word], document: &Document) -> Option<(i64, usize)> {
+    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let is_python = |word: &Word| matches!(name(word).as_str(), "python" | "python3");
+    let is_plain = before.iter().filter(|word| !word.text.contains('=')).all(|word| {
+        is_python(word)
+            || word.text.starts_with('-')
+            || Path::new(&word.text).extension().is_some_and(|end| end == "py")
+    });
+    let is_counted =
+        ["NPROC_PER_NODE", "NNODES", "num_processes", "gpus"].iter().any(|path| document.has(path));
+    let (gpus, line) = batch.gpus_per_node?;
+    let is_one_node = batch.nodes.is_none_or(|(nodes, _)| nodes == 1);
+    (gpus == 1 && is_one_node && is_plain && !is_counted && before.iter().any(is_python)).then_some((1, line))
 }
 
 fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {

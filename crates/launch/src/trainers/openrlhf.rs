@@ -120,7 +120,10 @@ pub(super) fn remarks(fields: &mut Fields<'_>) {
     } else if program.contains("train_kd") {
         let message = "the teacher's forward pass and weights are not modelled: a lower bound";
         fields.remark(RemarkKind::NotModelled, "program", message);
-    } else if ["train_rm", "train_dpo", "train_kto"].iter().any(|other| program.contains(other)) {
+    } else if program.contains("train_kto") {
+        let message = "the reference model's forward pass and memory are not modelled: a lower bound";
+        fields.remark(RemarkKind::NotModelled, "program", message);
+    } else if ["train_rm", "train_dpo"].iter().any(|other| program.contains(other)) {
         let message = "a sample is a pair, and other models may be in memory: estimated as one sequence each, a lower bound";
         fields.remark(RemarkKind::NotModelled, "program", message);
     }

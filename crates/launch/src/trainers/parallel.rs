@@ -208,6 +208,15 @@ const SHIPPED: [&str; 6] = [
 /// A preset of ms-swift, or one of the files that LLaMA-Factory and Axolotl ship.
 fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let name = word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
+    if name.contains("autotp") {
+        let (source, line) = fields.source(path);
+        fields.draft.leave_open(
+            "plan.tensor_parallel",
+            &source,
+            line,
+            "the name of DeepSpeed's file indicates it",
+        );
+    }
     let stage = ["zero", "_z", "stage"].iter().find_map(|mark| {
         let rest = name.split(mark).nth(1)?.trim_start_matches(['_', '-']);
         rest.chars().next()?.to_digit(10).filter(|&stage| stage <= 3)

@@ -11,6 +11,19 @@ use crate::document::{self, Data, Document, Entry, Spot};
 const ACCELERATE: [&str; 5] =
     ["fsdp_config", "deepspeed_config", "parallelism_config", "num_processes", "mixed_precision"];
 
+/// Sections and keys of DeepSpeed's file that a trainer leaves to it.
+const SECTIONS: [&str; 6] = [
+    "zero_optimization",
+    "activation_checkpointing",
+    "tensor_parallel",
+    "sequence_parallel_size",
+    "data_types",
+    "communication_data_type",
+];
+
+/// Ends of its keys for states in 16 bits, which are in the section of a format.
+const STATES: [&str; 2] = ["16_master_weights_and_grads", "16_optimizer_states"];
+
 /// The keys that name such a file; true if it is accelerate's.
 const NAMED: [(&str, bool); 4] = [
     ("accelerate", true),
@@ -36,7 +49,8 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
                 ACCELERATE.contains(&section)
             } else {
                 // Transformers' Trainer fills the formats of the file with its own.
-                matches!(section, "zero_optimization" | "activation_checkpointing")
+                SECTIONS.contains(&section)
+                    || STATES.iter().any(|state| entry.path.ends_with(state))
                     || (key == OF_PROGRAM && matches!(section, "bf16" | "bfloat16" | "fp16"))
             };
             let path =
@@ -46,7 +60,7 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
                 more.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
             }
         }
-        if !is_accelerate && more.is_empty() {
+        if !is_accelerate && !more.iter().any(|entry| entry.path.contains("zero_optimization")) {
             // A file without `zero_optimization` has no sharding.
             let path = "deepspeed_file.zero_optimization.stage".to_owned();
             more.push(Entry::new(path, Data::Integer(0), Spot { line: 0, column: 0 }));

@@ -3,9 +3,9 @@
 //! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between domains), the only form that the
 //! analytical backend supports. Its oversubscription, hashes and failed parts are lost. [`lost`] and [`crossing`] list them.
 //!
-//! Units and algorithms are those of ASTRA-sim at 518bd51 (26 March 2026), checked by `xtask/peers/astra-sim`: a GB/s is 2^30 bytes a second
-//! (`NetworkFunction.cpp`), a message over a switch has the latency twice (`Switch.cpp`), and a message goes over the first dimension in
-//! which its ends differ (`MultiDimTopology.cpp`).
+//! Units and algorithms are those of ASTRA-sim at 518bd51 (26 March 2026), checked by `xtask/peers/astra-sim`. A GB/s is 2^30 bytes a second
+//! (`NetworkFunction.cpp`). A message over a switch has the latency twice (`Switch.cpp`). It goes over the first dimension in which its ends
+//! differ (`MultiDimTopology.cpp`).
 
 use crate::topology::Design;
 use railwright_spec::human::shorten;
@@ -79,8 +79,8 @@ fn lost(design: &Design) -> Vec<String> {
     lost
 }
 
-/// Process groups whose messages get the wrong dimension, in words: those over several domains and several places in a domain, except rings
-/// of all ranks, which ASTRA-sim divides by dimension. `all_to_alls` are the groups with an all-to-all.
+/// Process groups whose messages get the wrong dimension, in words: those over several domains and several places in a domain. Rings of all
+/// ranks are excepted, because ASTRA-sim divides them by dimension. `all_to_alls` are the groups with an all-to-all.
 pub fn crossing(
     design: &Design,
     groups: &BTreeMap<u32, &[u32]>,

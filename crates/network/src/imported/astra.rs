@@ -4,7 +4,7 @@
 //! 2^30 bytes a second, and a message over a switch has the latency twice.
 //!
 //! Device `n` has the places `n % a`, `n / a % b` and so on in dimensions of `a`, `b`, ... members. A network of one switch is a star. In all
-//! others, each device has a node of its own that forwards, as ASTRA-sim's devices do, without a limit of its own or a latency.
+//! others, each device has a node of its own that forwards, as ASTRA-sim's devices do. That node has no limit of its own and no latency.
 
 use super::drawing::{Drawing, at};
 use crate::exported::GB;

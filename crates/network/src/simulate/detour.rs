@@ -84,7 +84,7 @@ pub(super) fn own_path(wiring: &Wiring, from: u32, to: u32, label: u64) -> Optio
 }
 
 /// Sprayed packets avoid broken links, and links after which all are broken: each switch spreads its input over the rest. Adaptive routing
-/// in trees weighs the links to a switch by the bandwidth that leads on from it, at most their own: queues grow where less leads on, until
+/// in trees weighs the links to a switch by the bandwidth that leads on from it, at most their own. Queues grow where less leads on, until
 /// packets avoid them.
 fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;

@@ -7,6 +7,7 @@ use super::lengths::Work;
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::joined::Joined;
+use railwright_spec::human;
 use serde::Serialize;
 
 /// Cause of a stage with one rank whose heavy kernels alone are longer by one factor.
@@ -119,6 +120,15 @@ impl Named {
     /// Work that differs between ranks, so that they delay each other in turn: a group, but no slow link.
     pub fn work(&self) -> Option<Work> {
         Work::ALL.into_iter().find(|work| self.cause == work.cause())
+    }
+
+    /// Unequal work of these ranks, for a sentence.
+    pub fn unequal_work(&self) -> String {
+        let ranks = human::ranks(&self.ranks);
+        match self.work() {
+            Some(Work::Chunks) => format!("{ranks} have the longer chunks of context parallelism"),
+            _ => format!("{ranks} wait for each other in turn ({})", self.cause),
+        }
     }
 
     /// Tests whether the traces do not separate more work of a stage from a slow chip.

@@ -149,40 +149,10 @@ pub fn health(job: &Job, samples: &[Sample]) -> Health {
         health.other_time = true;
         used = samples.iter().collect();
     }
-    let hosts: BTreeSet<&str> =
-        job.members.iter().filter_map(|member| member.trace.identity.host.as_deref()).collect();
-    let mut devices: BTreeMap<(Option<&str>, u32), Vec<u32>> = BTreeMap::new();
-    for member in &job.members {
-        let identity = &member.trace.identity;
-        if let Some(device) = identity.device {
-            devices.entry((identity.host.as_deref(), device)).or_default().push(member.rank);
-        }
-    }
-    let mut taken = BTreeSet::new();
-    for member in &job.members {
-        let identity = &member.trace.identity;
-        let own_host = identity.host.as_deref();
-        // A file without a host belongs to the only host.
-        let on_host = |sample: &Sample| match (sample.host.as_deref(), own_host) {
-            (Some(theirs), Some(own)) => same_host(theirs, own),
-            _ => hosts.len() < 2,
-        };
-        let alone = identity
-            .device
-            .filter(|device| devices.get(&(own_host, *device)).is_some_and(|ranks| ranks.len() == 1));
-        let of_rank = |sample: &Sample| {
-            let is_card = sample.device.parse::<u32>().is_err();
-            on_host(sample) && (is_card || alone.is_some_and(|device| sample.device.parse() == Ok(device)))
-        };
-        let own: Vec<&Sample> = used
-            .iter()
-            .enumerate()
-            .filter(|(_, sample)| of_rank(sample))
-            .map(|(at, sample)| {
-                taken.insert(at);
-                *sample
-            })
-            .collect();
+    let mut taken: BTreeSet<usize> = BTreeSet::new();
+    for (member, own) in job.members.iter().zip(assigned(job, &used)) {
+        taken.extend(&own);
+        let own: Vec<&Sample> = own.into_iter().filter_map(|at| used.get(at).copied()).collect();
         if !own.is_empty() {
             health.ranks.push(of_samples(member.rank, &own));
         }
@@ -208,6 +178,37 @@ pub fn health(job: &Job, samples: &[Sample]) -> Health {
         }
     }
     health
+}
+
+/// Indices of the samples of each rank, by host and device. Network cards are those of the rank's host.
+pub(super) fn assigned(job: &Job, samples: &[&Sample]) -> Vec<Vec<usize>> {
+    let hosts: BTreeSet<&str> =
+        job.members.iter().filter_map(|member| member.trace.identity.host.as_deref()).collect();
+    let mut devices: BTreeMap<(Option<&str>, u32), Vec<u32>> = BTreeMap::new();
+    for member in &job.members {
+        let identity = &member.trace.identity;
+        if let Some(device) = identity.device {
+            devices.entry((identity.host.as_deref(), device)).or_default().push(member.rank);
+        }
+    }
+    let of_member = |member: &crate::job::Member| {
+        let identity = &member.trace.identity;
+        let own_host = identity.host.as_deref();
+        // A file without a host belongs to the only host.
+        let on_host = |sample: &Sample| match (sample.host.as_deref(), own_host) {
+            (Some(theirs), Some(own)) => same_host(theirs, own),
+            _ => hosts.len() < 2,
+        };
+        let alone = identity
+            .device
+            .filter(|device| devices.get(&(own_host, *device)).is_some_and(|ranks| ranks.len() == 1));
+        let is_own = |sample: &Sample| {
+            let is_card = sample.device.parse::<u32>().is_err();
+            on_host(sample) && (is_card || alone.is_some_and(|device| sample.device.parse() == Ok(device)))
+        };
+        samples.iter().enumerate().filter(|(_, sample)| is_own(sample)).map(|(at, _)| at).collect()
+    };
+    job.members.iter().map(of_member).collect()
 }
 
 /// Tests whether two names belong to one host: one may include its domain.

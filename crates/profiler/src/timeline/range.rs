@@ -66,7 +66,7 @@ pub fn sums(
     rows: &Rows,
     workers: &impl Workers,
 ) -> Result<Summed, Problem> {
-    let windows = crate::steps::of_job(job, joined, tables, workers);
+    let windows = crate::steps::of_range(job, joined, tables, question.steps, workers)?;
     let at = chosen(&windows, question.step)?;
     let step = windows.steps.get(at).ok_or_else(|| Problem::new("nothing was recorded"))?;
     let whole = Window { from: 0, to: step.duration() };

@@ -181,7 +181,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
     let mut document = Document::default();
     document.spans(vec![
         Cell::new(estimate.model.name.as_str(), Tone::Strong),
-        format!(" on {}, {}", super::devices(&estimate.cluster), estimate.plan_summary).into(),
+        format!(" on {}, {}", estimate.cluster.devices_by_kind(), estimate.plan_summary).into(),
     ]);
     let mut shown = Vec::new();
     for item in items {

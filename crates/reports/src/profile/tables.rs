@@ -94,10 +94,17 @@ impl Shown {
         };
         document.heading_with("findings", remark);
         for finding in findings.iter().take(MOST) {
+            let repeats = is_symptom_of_others(finding, findings);
+            let contained = if repeats { "; contained in the findings above" } else { "" };
             document.spans(vec![
-                Cell::new(format!("{}{}", finding.message, self.cost(finding)), Tone::Strong),
+                Cell::new(format!("{}{}{contained}", finding.message, self.cost(finding)), Tone::Strong),
                 Cell::new(format!(" [{}]", finding.id), Tone::Name),
             ]);
+            if repeats {
+                let first = finding.evidence.iter().take(1).map(|line| line.as_str().into());
+                document.blocks.push(Block::Bullets(first.collect()));
+                continue;
+            }
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if finding.shared > 0.0 {
                 lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
@@ -364,4 +371,25 @@ impl Shown {
             document.warnings(&report.warnings);
         }
     }
+}
+
+/// Minimum share of a symptom's cost in findings above it at which it is one line.
+const CONTAINED: f64 = 0.95;
+
+/// Tests whether a finding is a symptom whose cost the findings above it explain, or a delay of the same ranks as one of them: its advice
+/// applies.
+fn is_symptom_of_others(finding: &Finding, all: &[Finding]) -> bool {
+    let is_contained = finding.cost.is_some_and(|cost| finding.shared >= CONTAINED * cost);
+    let is_of_ranks =
+        |one: &Finding| matches!(one.id.as_str(), "straggler" | "slow-chip" | "unbalanced-experts");
+    let has_ranks = |one: &Finding| finding.subject.ranks.iter().any(|rank| one.subject.ranks.contains(rank));
+    is_contained
+        && match finding.id.as_str() {
+            "varying-steps" | "host-pauses" | "step-time-drift" => true,
+            "straggler" | "slow-chip" => {
+                let above = all.iter().take_while(|one| !std::ptr::eq(*one, finding));
+                above.into_iter().any(|one| is_of_ranks(one) && has_ranks(one))
+            }
+            _ => false,
+        }
 }

@@ -110,9 +110,13 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
     if id == UNNAMED {
         id = super::inferred(&crate::plan::PlanSpec::default(), architecture);
     }
+    let framework = by_id(id).map_or("", |generation| generation.framework.as_str());
+    let is_of_framework = |feature: &Feature| {
+        feature.frameworks.is_empty() || feature.frameworks.iter().any(|own| own == framework)
+    };
     let stack = features()
         .iter()
-        .filter(|feature| is_read(feature))
+        .filter(|feature| is_read(feature) && is_of_framework(feature))
         .fold(id.to_owned(), |stack, feature| format!("{stack}+{}", feature.id));
     let software = by_id(&stack).or_else(|_| by_id(id)).ok()?;
     Some(Stack { software, is_named: named.is_some() })

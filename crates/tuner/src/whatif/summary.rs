@@ -19,6 +19,8 @@ pub struct Summary {
     pub accelerator: String,
     /// Accelerators used.
     pub devices: u64,
+    /// Devices by kind, as text.
+    pub devices_by_kind: String,
     /// Pipeline stages.
     pub stages: usize,
     /// Time of one step.
@@ -138,6 +140,7 @@ pub fn summarize(run: &Run, estimate: &Estimate) -> Result<Summary, Problem> {
         plan: estimate.plan_summary.clone(),
         accelerator: estimate.cluster.accelerator_name.clone(),
         devices: estimate.cluster.devices,
+        devices_by_kind: estimate.cluster.devices_by_kind(),
         stages: estimate.stages.len(),
         step_time: estimate.step_time,
         interval: estimate.step_time_interval.clone(),

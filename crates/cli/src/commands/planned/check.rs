@@ -107,7 +107,12 @@ fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure
     let figures = Figures {
         model: run::describe(&run.model),
         gpus: run.cluster.devices,
-        accelerator: run.cluster.accelerator.name.clone(),
+        accelerator: run
+            .cluster
+            .kinds()
+            .map(|(kind, _)| kind.accelerator.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" + "),
         plan: estimate.plan_summary.clone(),
         software: run.plan.software.clone(),
         step_time_s: estimate.step_time.get(),

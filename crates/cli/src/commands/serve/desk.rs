@@ -105,6 +105,9 @@ impl Backend for Commands {
 
     fn uploads(&self, folder: &Path) {
         (self.restrict)(folder);
+        // The first question of the web UI is for this list: it is ready when the browser is.
+        let given = self.given.traces.clone();
+        let _ = std::thread::Builder::new().spawn(move || jobs_found::list(&given));
     }
 }
 

@@ -219,7 +219,7 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
 }
 
 /// Four leaves of eight devices and two spines with four cables to each leaf. Three of the cables from the first spine to the second leaf are
-/// lost: sprayed packets to that leaf still take both spines evenly, so that one cable carries half of all eight messages. Adaptive ones
+/// lost. Sprayed packets to that leaf still take both spines evenly, so that one cable carries half of all eight messages. Adaptive ones
 /// take them in proportion to the cables that are left, 1 to 4.
 #[test]
 fn adaptive_packets_in_a_tree_avoid_links_with_little_behind_them() {
