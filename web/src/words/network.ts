@@ -437,8 +437,8 @@ export const bytesByDimension = 'Bytes by dimension'
 export const portsAndTransceiversSavedAgainst = (other: Part) =>
   `ports and transceivers, saved against ${other}; catalogue prices, ports scaled`
 
-export const waitsOfStages = 'Waits of stages'
-export const computeOfEachStageAnd = 'compute of each stage and its waits, by the work that it waits for, in s'
+export const waitsOfStages = 'Stage waits'
+export const computeOfEachStageAnd = 'compute and waits of each stage, by cause, in s'
 export const stageAxis = 'stage'
 export const workOfStage = (work: Part, stage: Part) => `${work} of stage ${stage}`
 export const stageWaits = (stage: Part, time: Part, share: Part) => `Stage ${stage} waits ${time}, ${share} of the step: `

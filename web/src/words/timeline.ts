@@ -149,4 +149,4 @@ export const spansNestDeeperThanThe = (count: Part) =>
 export const zoomInHold = 'Zoom in (hold; Shift is faster)'
 export const nextSpanArrows = 'Next span; arrow keys move along and between tracks'
 
-export const otherByName = 'other, a tint for each name'
+export const otherByName = 'other, one tint per name'
