@@ -4,7 +4,8 @@ use crate::problem::raised;
 use crate::question::{Arguments, Asked, set};
 use crate::rows::RowsOf;
 use crate::types::{
-    Change, Collective, Estimate, Evaluation, Memory, MemoryItem, MemoryStage, Part, Stage, Warning, WhatIf,
+    Change, Collective, Estimate, Evaluation, Memory, MemoryItem, MemoryStage, Part, Pool, Stage, Warning,
+    WhatIf,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -65,11 +66,19 @@ fn estimated(answer: answers::Estimated) -> Estimate {
         model: estimate.model.name.clone(),
         accelerator: estimate.cluster.accelerator_name.clone(),
         devices: estimate.cluster.devices,
+        pools: RowsOf::new(estimate.cluster.pools.iter().map(|pool| Pool {
+            accelerator: pool.accelerator_name.clone(),
+            first_rank: pool.first_rank,
+            devices: pool.devices,
+            source: None,
+        })),
         plan: estimate.plan_summary.clone(),
         software: estimate.plan.software.clone(),
         step_time_s: estimate.step_time.get(),
         step_time_low_s: estimate.step_time_interval.low.get(),
         step_time_high_s: estimate.step_time_interval.high.get(),
+        step_time_half_low_s: estimate.step_time_interval.half_low.get(),
+        step_time_half_high_s: estimate.step_time_interval.half_high.get(),
         interval_share: estimate.step_time_interval.coverage,
         tokens_per_second: estimate.throughput.tokens_per_second,
         tokens_per_second_per_device: estimate.throughput.tokens_per_second_per_device,

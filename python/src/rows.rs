@@ -29,7 +29,10 @@ impl<T: Class> Kind for RowsOf<T> {
     }
 
     fn shown(&self, _: &str) -> String {
-        format!("{} x {}", self.0.len(), T::NAME)
+        match self.0.len() {
+            0 => "none".to_owned(),
+            count => format!("{count} x {}", T::NAME),
+        }
     }
 }
 

@@ -85,6 +85,18 @@ record! {
 }
 
 record! {
+    /// Devices of another kind in a job.
+    Pool {
+        /// Name of the accelerator.
+        accelerator: String,
+        /// First rank on these devices.
+        first_rank: u64,
+        /// Number of devices.
+        devices: u64,
+    }
+}
+
+record! {
     /// Step time, memory and cost of a run.
     Estimate {
         /// Name of the model.
@@ -93,6 +105,8 @@ record! {
         accelerator: String,
         /// Number of devices.
         devices: u64,
+        /// Devices of other kinds among them.
+        pools: RowsOf<Pool>,
         /// Plan in one line.
         plan: String,
         /// Identifier of the software generation.
@@ -103,6 +117,10 @@ record! {
         step_time_low_s: f64,
         /// Upper end of the step-time interval, in seconds.
         step_time_high_s: f64,
+        /// Lower end of the range that is expected to contain half of the measurements, in seconds.
+        step_time_half_low_s: f64,
+        /// Upper end of that range, in seconds.
+        step_time_half_high_s: f64,
         /// Coverage of the interval: share of measurements inside it.
         interval_share: f64,
         /// Throughput in tokens per second.
@@ -407,6 +425,7 @@ classes!(
     Part,
     Stage,
     Collective,
+    Pool,
     Estimate,
     Evaluation,
     MemoryItem,

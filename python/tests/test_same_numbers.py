@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,6 +103,52 @@ def test_size() -> None:
     answer = railwright.size("llama-3.1-8b", "dgx-h100", gpus=[32, 64], tokens="1T", deadline="90d")
     same(mine(answer)["size"], theirs["size"])
     assert [row.layout for row in answer.rows] == theirs["layouts"]
+
+
+MIXED: dict[str, Any] = {"gpus": 32, "pools": ["dgx-a100:16"], "tp": 4, "pp": 4}
+MIXED_FILE = """
+model.name = "llama-3-8b"
+cluster = { preset = "dgx-h100", devices = 32, pools = ["dgx-a100:16"] }
+plan = { tensor_parallel = 4, pipeline_parallel = 4 }
+"""
+
+
+@pytest.mark.parametrize("question", ["estimate", "memory", "balance"])
+def test_jobs_on_several_kinds_of_device(question: str, tmp_path: Path) -> None:
+    file = tmp_path / "mixed.toml"
+    file.write_text(MIXED_FILE)
+    answer = getattr(railwright, question)(run=str(file))
+    same(mine(answer), body(ask(question, "--run", str(file))))
+
+
+def test_a_mixed_job_names_its_devices_and_its_slowest_kind_decides() -> None:
+    mixed = railwright.estimate("llama-3-8b", "dgx-h100", **MIXED)
+    assert [(pool.accelerator, pool.first_rank, pool.devices) for pool in mixed.pools] == [("A100 SXM4 80GB", 16, 16)]
+    alone = {key: value for key, value in MIXED.items() if key != "pools"}
+    fast = railwright.estimate("llama-3-8b", "dgx-h100", **alone)
+    assert mixed.step_time_s > fast.step_time_s and len(fast.pools) == 0
+    # Stages 2 and 3 are on the slow kind: with equal layers they work longer.
+    assert mixed.stages[2].forward_s > 1.5 * mixed.stages[1].forward_s
+    # One text is the list of one; a prepared run evaluates to the same.
+    text = {**MIXED, "pools": "dgx-a100:16"}
+    assert railwright.estimate("llama-3-8b", "dgx-h100", **text).step_time_s == mixed.step_time_s
+    assert railwright.prepare("llama-3-8b", "dgx-h100", **MIXED).evaluate().step_time_s == mixed.step_time_s
+    better = railwright.balance("llama-3-8b", "dgx-h100", **MIXED)
+    assert better.variants[0].step_time_s < 0.7 * mixed.step_time_s
+    with pytest.raises(railwright.Problem, match="devices of several kinds"):
+        railwright.recompute("llama-3-8b", "dgx-h100", **MIXED)
+
+
+def test_a_search_over_several_kinds_of_device() -> None:
+    settings: dict[str, Any] = {"gpus": 16, "pools": ["dgx-a100:8"], "gbs": 64}
+    words = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "16", "--pools", "dgx-a100:8", "--gbs", "64", "--top", "3"]
+    theirs = ask("search", *words)
+    answer = railwright.search("llama-3-8b", "dgx-h100", top=3, **settings).result()
+    assert [layout.layout for layout in answer.layouts] == [row["layout"] for row in theirs["candidates"]]
+    assert [layout.step_time_s for layout in answer.layouts] == [
+        row["ranked"]["candidate"]["step_time"] for row in theirs["candidates"]
+    ]
+    assert "dgx-a100:8" in answer.layouts[0].run_file
 
 
 def test_a_model_of_transformers_is_the_file() -> None:

@@ -1,20 +1,23 @@
-// Compares the program as WebAssembly with the binary: node web/playground/native.mjs WASM BINARY [DRAWS]. Exit code 1 when an answer differs.
-// Both get the same questions, the binary through `railwright serve`. Status, outcome, command line and the bytes of the answer must be equal.
-// DRAWS (100 by default) models, clusters, sizes and plans of the catalogue are drawn in addition, the same ones each time.
+// Compares the programs as WebAssembly with the binary: node web/playground/native.mjs WASM WHOLE BINARY [DRAWS]. Exit code 1 when an answer
+// differs. All get the same questions, the binary through `railwright serve`, WASM (without readers of files) those that the page sends to it.
+// Status, outcome, command line and the bytes of the answer must be equal. DRAWS (100 by default) models, clusters, sizes and plans of the catalogue are drawn in addition, the same ones each time.
 import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startServer } from '../e2e/server.mjs'
+import { isWithoutFiles, WITHOUT_FILES } from './parts.mjs'
 import { Program } from './program.mjs'
 
-const [wasm, binary, draws = '100'] = process.argv.slice(2)
+const [wasm, whole, binary, draws = '100'] = process.argv.slice(2)
 if (!binary) {
-  console.error('usage: node web/playground/native.mjs WASM BINARY [DRAWS]')
+  console.error('usage: node web/playground/native.mjs WASM WHOLE BINARY [DRAWS]')
   process.exit(2)
 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const LARGE = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: 1024, tp: 8, cp: 2, pp: 16, 'global-batch': 512, 'uneven-stages': true }
 const SMALL = { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 64, tp: 2, pp: 2, 'global-batch': 256 }
+/** Two kinds of device in one job. */
+const MIXED = { model: 'llama-3-8b', cluster: 'dgx-h100', gpus: 32, pools: ['dgx-a100:16'], tp: 4, pp: 4 }
 
 /** A command, its arguments, and files of the repository for arguments that name one. */
 const QUESTIONS = [
@@ -33,6 +36,10 @@ const QUESTIONS = [
   ['estimate', { cluster: 'dgx-h100' }, { model: 'catalog/models/llama-3-8b.json' }],
   ['estimate', SMALL, {}, 'csv'],
   ['estimate', SMALL, {}, 'table'],
+  ['estimate', MIXED],
+  ['balance', MIXED],
+  ['search', { ...MIXED, gpus: 16, pools: ['dgx-a100:8'], tp: undefined, pp: undefined, 'global-batch': 64 }],
+  ['recompute', MIXED],
   ['memory', LARGE],
   ['values', SMALL],
   ['timeline', SMALL, {}, 'columns'],
@@ -42,11 +49,27 @@ const QUESTIONS = [
   ['sensitivity', SMALL],
   ['balance', LARGE],
   ['recompute', SMALL],
+  ['whatif', { ...SMALL, change: ['nic=x2'] }],
+  ['goodput', { cluster: 'dgx-h100', gpus: 1024, 'checkpoint-time': '60 s' }],
+  ['network/collective', { operation: 'all-reduce', cluster: 'dgx-h100', gpus: 64 }],
+  ['network/design', { model: 'llama-3-8b', gpus: [64] }],
+  ['network/rail-only', {}],
+  ['network/show', { design: 'rail-optimized' }],
+  ['network/sites', { model: 'llama-3-8b', bandwidth: '10 Gbit/s', step: '5 s' }],
+  ['network/topologies', {}],
   ['network/cost', { gpus: 1024 }],
   ['network/traffic', LARGE],
   ['network/failures', { gpus: 1024 }],
   ['network/simulate', SMALL],
+  ['explain', { id: 'mfu' }],
+  ['examples', {}],
+  ['keys', {}],
+  ['schema', {}],
   ['models/list', {}],
+  ['models/show', { name: 'deepseek-v3' }],
+  ['gpus/list', {}],
+  ['gpus/show', { name: 'h100-sxm5-80gb' }],
+  ['clusters/list', {}],
   ['clusters/show', { name: 'dgx-h100' }],
   ['detect', {}, { file: 'examples/launch/llama3_70b.sh' }],
   ['log', {}, { file: 'fixtures/traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz' }],
@@ -66,8 +89,11 @@ function TRACES() {
   return [0, 1, 2, 3].map((rank) => `fixtures/traces/generated_torch215_gloo_pp2dp2/rank${rank}_step5.pt.trace.json.gz`)
 }
 
+const unasked = WITHOUT_FILES.filter((command) => !QUESTIONS.some(([asked]) => asked === command))
+if (unasked.length > 0) throw new Error(`no question for ${unasked}`)
+
 const server = await startServer(binary)
-const program = new Program(await WebAssembly.compile(readFileSync(wasm)))
+const [quick, program] = await Promise.all([wasm, whole].map(async (file) => new Program(await WebAssembly.compile(readFileSync(file)))))
 const uploaded = new Map()
 
 /** A file of the repository in both programs; the handle that the server gave it. */
@@ -132,14 +158,17 @@ for (const [index, [command, values, files = {}, format = 'json']] of questions.
   })
   const expected = Buffer.from(await response.arrayBuffer())
   const middle = performance.now()
-  const { about, body } = program.ask({ command, arguments: args, format })
+  const question = { command, arguments: args, format }
+  const differences = (isWithoutFiles(question) ? [quick, program] : [program]).flatMap((one) => {
+    const { about, body } = one.ask(question)
+    return [
+      ['status', about.status, response.status],
+      ['outcome', about.outcome ?? '', header(response, 'railwright-outcome')],
+      ['command', about.command ?? '', header(response, 'railwright-command')],
+      ['answer', Buffer.from(body).toString(), expected.toString()],
+    ].filter(([, here, there]) => here !== there)
+  })
   const end = performance.now()
-  const differences = [
-    ['status', about.status, response.status],
-    ['outcome', about.outcome ?? '', header(response, 'railwright-outcome')],
-    ['command', about.command ?? '', header(response, 'railwright-command')],
-    ['answer', Buffer.from(body).toString(), expected.toString()],
-  ].filter(([, here, there]) => here !== there)
   const text = `${command} ${JSON.stringify(values)} ${format}`.slice(0, 110)
   const times = `${(end - middle).toFixed(0)} ms, binary ${(middle - since).toFixed(0)} ms`
   outcomes[response.status] = (outcomes[response.status] ?? 0) + 1
@@ -159,7 +188,7 @@ for (const [index, [command, values, files = {}, format = 'json']] of questions.
 // The same estimate with another number each time, so that no answer is remembered.
 const times = Array.from({ length: 30 }, (_, index) => {
   const since = performance.now()
-  program.ask({ command: 'estimate', arguments: { ...LARGE, tokens: 1e12 + index } })
+  quick.ask({ command: 'estimate', arguments: { ...LARGE, tokens: 1e12 + index } })
   return performance.now() - since
 })
 console.log(`estimate in WebAssembly: median ${median(times).toFixed(1)} ms of ${times.length}`)

@@ -1,13 +1,15 @@
-// Makes the playground: node scripts/playground.mjs WASM FOLDER [INSTALL]. The page of dist/ and the program as WebAssembly, as static files.
-// Copies what was built; compiles nothing. INSTALL is the address of the installed program's documentation, as the page links to it.
+// Makes the playground: node scripts/playground.mjs WASM WHOLE FOLDER [INSTALL]. The page of dist/ and the program as WebAssembly, as static
+// files. WASM has no readers of files and is loaded at once, WHOLE with the first file of the user. Copies what was built; compiles nothing.
+// INSTALL is the address of the installed program's documentation, as the page links to it.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, gzipSync } from 'node:zlib'
+import { WITHOUT_FILES } from '../playground/parts.mjs'
 
-const [wasm, folder, install = '../install.html'] = process.argv.slice(2)
+const [wasm, whole, folder, install = '../install.html'] = process.argv.slice(2)
 if (!folder) {
-  console.error('usage: node scripts/playground.mjs WASM FOLDER [INSTALL]')
+  console.error('usage: node scripts/playground.mjs WASM WHOLE FOLDER [INSTALL]')
   process.exit(2)
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -35,10 +37,17 @@ function stripped(bytes) {
 }
 
 // An ending that no server takes for an encoding: the page inflates it.
-const program = './assets/playground/railwright.wasm.packed'
-writeFileSync(join(folder, program), gzipSync(stripped(readFileSync(wasm)), { level: constants.Z_BEST_COMPRESSION }))
+function packed(name, file) {
+  const path = `./assets/playground/${name}.wasm.packed`
+  const bytes = gzipSync(stripped(readFileSync(file)), { level: constants.Z_BEST_COMPRESSION })
+  writeFileSync(join(folder, path), bytes)
+  console.log(`${path}: ${bytes.length} bytes`)
+  return path
+}
+const program = packed('railwright', wasm)
+const files = packed('railwright-files', whole)
 
-const marker = JSON.stringify({ program, install }).replaceAll('<', '\\u003c')
+const marker = JSON.stringify({ program, whole: files, withoutFiles: WITHOUT_FILES, install }).replaceAll('<', '\\u003c')
 const page = readFileSync(join(folder, 'index.html'), 'utf8')
 const marked = page
   .replace('</head>', () => `  <link rel="preload" as="fetch" crossorigin href="${program}" />\n  </head>`)

@@ -13,6 +13,12 @@
   const view = (/^#\/([a-z]+)/.exec(location.hash) || [])[1] || 'calculator'
   if (!Object.hasOwn(views, view)) return
   root.dataset.view = view
+  // The first question of nearly every view, before the scripts are there; the playground has no server.
+  if (!document.getElementById('railwright-playground'))
+    globalThis.railwrightStart = fetch('./api/v1/start').then(
+      (response) => (response.ok ? response.json() : null),
+      () => null,
+    )
   for (const name of views[view]) {
     const link = document.createElement('link')
     link.rel = name.endsWith('.css') ? 'preload' : 'modulepreload'

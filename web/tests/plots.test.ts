@@ -114,3 +114,13 @@ it('labels of near roofs do not cover each other', () => {
   expect(labels.slice(0, 2).map(({ x }) => x)).toEqual([500, 500])
   expect(labels[2]!.x).toBeLessThan(500 - labels[0]!.width)
 })
+
+it('labels of roofs leave out points', () => {
+  const scale = { at: (value: number) => value }
+  const roof = { label: 'bf16 989 TFLOP/s', from: [0, 100] as const, to: [500, 100] as const }
+  const y = (points: readonly { x: number; y: number }[]) => roofLabels([roof], scale, scale, points)[0]!.y
+  expect(y([])).toBe(95)
+  expect(y([{ x: 480, y: 98 }])).toBe(113 + 13)
+  expect(y([{ x: 480, y: 85 }])).toBe(113)
+  expect(y([{ x: 100, y: 98 }])).toBe(95)
+})

@@ -19,6 +19,8 @@ const FEWEST: usize = 4;
 pub(crate) const LOGS: [usize; 3] = [0, 1, 3];
 /// Quantiles of a 90% interval: wider than it because tails of a few publications are heavier than they appear.
 const TAILS: (f64, f64) = (0.04, 0.96);
+/// Quantiles of the range that half of the runs are in.
+const HALF: (f64, f64) = (0.25, 0.75);
 /// Bounds of the search for the prior: level, parts, share of the own runs, scatter, residual, freedom. No rate of a whole stack is off by
 /// more than a factor of e in one standard deviation.
 const BOUNDS: [(f64, f64); PLACES] = [
@@ -265,13 +267,18 @@ pub(crate) fn logs(rows: &[LeftOut], runs: &str) -> Result<(), String> {
 }
 
 /// Quantiles of standardized errors after one and three runs, of a kind of model and all publications but one.
-fn quantiles(after: &[((&str, bool), After)], experts: bool, without: Option<&str>) -> Option<(f64, f64)> {
+fn quantiles(
+    after: &[((&str, bool), After)],
+    experts: bool,
+    without: Option<&str>,
+    tails: (f64, f64),
+) -> Option<(f64, f64)> {
     let mut values: Vec<(f64, f64)> = after
         .iter()
         .filter(|((publication, kind), _)| *kind == experts && Some(*publication) != without)
         .map(|(_, after)| (after.standard, after.weight))
         .collect();
-    Some((weighted_quantile(&mut values, TAILS.0)?, weighted_quantile(&mut values, TAILS.1)?))
+    Some((weighted_quantile(&mut values, tails.0)?, weighted_quantile(&mut values, tails.1)?))
 }
 
 /// Predictions of all stacks after one and three runs: the input of the quantiles.
@@ -292,7 +299,7 @@ pub(crate) fn remaining(priors: &Priors<'_>) -> Vec<Remaining> {
         let (mut inside, mut all) = (0.0, 0.0);
         let mut widths = Vec::new();
         for (key, a) in &after {
-            let range = ranges.entry(*key).or_insert_with(|| quantiles(&measured, key.1, Some(key.0)));
+            let range = ranges.entry(*key).or_insert_with(|| quantiles(&measured, key.1, Some(key.0), TAILS));
             let Some((low, high)) = range else { continue };
             inside += a.weight * f64::from(u8::from((*low..=*high).contains(&a.standard)));
             all += a.weight;
@@ -321,11 +328,13 @@ pub(crate) fn tables(rows: &[LeftOut], runs: &str) -> Result<String, String> {
          # (variances of logarithms; the order of parts is GEMMs and attention, memory-bound kernels, host, collectives).\n",
     );
     for (experts, p) in &priors.all {
-        let Some((low, high)) = quantiles(&measured, *experts, None) else { continue };
+        let of = |tails| quantiles(&measured, *experts, None, tails);
+        let (Some((low, high)), Some((half_low, half_high))) = (of(TAILS), of(HALF)) else { continue };
         let list = |values: [f64; 4]| values.map(|value| format!("{value:.4}")).join(", ");
         let _ = write!(
             out,
             "\n[[steps]]\nmixture_of_experts = {experts}\nlow = {low:.3}\nhigh = {high:.3}\n\
+             half_low = {half_low:.3}\nhalf_high = {half_high:.3}\n\
              prior = {{ level = {:.4}, parts = [{}], own = {:.3}, scatter = [{}], residual = {:.4}, freedom = {:.3} }}\n",
             p.level,
             list(p.parts),

@@ -25,6 +25,7 @@ const FLOORS: &[&str] = &[
     "railwright-server",
     "railwright-remote",
     "railwright-inputs",
+    "railwright-commands",
     "railwright",
     "railwright-python",
     "xtask",
@@ -166,6 +167,29 @@ fn is_test(path: &Path) -> bool {
     })
 }
 
+/// A published crate is described, and its front page has an example that runs as a test.
+#[test]
+fn published_crates_have_a_front_page_with_an_example() {
+    let mut published = 0;
+    for folder in crate_folders() {
+        let manifest = read(&folder.join("Cargo.toml"));
+        if manifest.contains("publish = false") {
+            continue;
+        }
+        published += 1;
+        for key in ["description", "version", "license", "repository", "readme", "keywords", "categories"] {
+            let is_set = manifest.lines().any(|line| line.starts_with(key));
+            assert!(is_set, "{} has no {key}", shown(&folder));
+        }
+        let root =
+            ["src/lib.rs", "embed.rs"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
+        let text = root.as_deref().map(read).unwrap_or_default();
+        let front = text.lines().take_while(|line| line.starts_with("//!"));
+        assert!(front.into_iter().any(|line| line == "//! ```"), "{} shows no example", shown(&folder));
+    }
+    assert!(published > 10, "{published} published crates");
+}
+
 #[test]
 fn core_crates_do_no_io() {
     let forbidden = [
@@ -253,20 +277,27 @@ const DISK: &[&str] = &[
     "process::Command",
 ];
 
-/// Files of the program that may access the disk themselves, with the reason.
+/// Files of commands that may access the disk themselves, with the reason.
 const MAY_LOOK: &[(&str, &str)] = &[
-    ("commands/planned/search.rs", "whether a folder to write into is there, once writing is allowed"),
-    ("commands/planned/tune.rs", "whether what is written to is a folder; the server does not run it"),
-    ("commands/planned/export.rs", "whether what is written to is a folder; the server refuses the flag"),
+    (
+        "cli/src/commands/planned/search.rs",
+        "whether a folder to write into is there, once writing is allowed",
+    ),
+    ("commands/src/tune.rs", "whether what is written to is a folder; the server does not run it"),
+    (
+        "cli/src/commands/planned/export.rs",
+        "whether what is written to is a folder; the server refuses the flag",
+    ),
 ];
 
 /// The server runs the commands of the program, so all their reads must pass the access check
 /// (`crates/inputs/src/access.rs`).
 #[test]
 fn reading_has_one_door() {
-    let folder = root().join("crates/cli/src");
+    let folder = root().join("crates");
     let (mut files, mut excused) = (0, BTreeSet::new());
-    for path in rust_files(&folder) {
+    let of = |krate: &str| rust_files(&folder.join(krate).join("src"));
+    for path in of("cli").into_iter().chain(of("commands")) {
         let name = path.strip_prefix(&folder).expect("a file of the program").display().to_string();
         if is_test(&path) {
             continue;

@@ -44,7 +44,7 @@ pub struct NetworkQuestion {
     pub keys: Vec<String>,
     /// Prices of parts.
     pub prices: Prices,
-    /// Prices of larger scale-up domains.
+    /// Prices and power of larger scale-up domains.
     pub scale_up_price: Vec<String>,
     /// Maximum price of a network.
     pub budget: Option<String>,
@@ -145,7 +145,7 @@ pub fn priced(
     texts: &dyn Texts,
 ) -> Result<Priced, Refused> {
     let prices = &arguments.prices;
-    let scale_up_prices = scale_up_prices(&arguments.scale_up_price)?;
+    let scale_up = scale_up_prices(&arguments.scale_up_price)?;
     if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
         let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
         return Err(problem.in_file("--years").into());
@@ -160,8 +160,8 @@ pub fn priced(
     let mut grid = Grid::new(&axes, machine, sends_to_all, prices).map_err(in_words)?;
     if let Some(text) = &arguments.budget {
         let budget = budget(text)?;
-        let above = grid.within(budget, &scale_up_prices).map_err(|problem| problem.in_file("--budget"))?;
-        chosen.extend(too_expensive(&above, budget, &scale_up_prices));
+        let above = grid.within(budget, &scale_up.prices).map_err(|problem| problem.in_file("--budget"))?;
+        chosen.extend(too_expensive(&above, budget, &scale_up.prices));
     }
     let mut classes = NetworkClasses::new(searcher, setting, &specified);
     // A plan that is invalid on every network is an input error, not a result.
@@ -191,7 +191,7 @@ pub fn priced(
     );
     let outages = outages(&setting.run, &setting.spec, texts)?;
     let domain = machine.scale_up.domain_size;
-    let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up_prices, domain);
+    let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up, domain);
     if let Some(lost) = codesign.lost() {
         let [least, most] = lost.map(human::percent);
         chosen.push(format!("failures of each network at published rates ({least} to {most} of the time)"));
@@ -261,7 +261,7 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         let usual = usual_speeds(machine);
         if !usual.left_out.is_empty() {
             limits.push(format!(
-                "no NICs of {}, because a device uses at most {:.0} Gbit/s",
+                "NICs of {} are excluded, because a device uses at most {:.0} Gbit/s",
                 usual.left_out.iter().map(|speed| gigabits(*speed)).collect::<Vec<_>>().join(", "),
                 machine.device_limit().get() * 8.0 / 1e9
             ));
@@ -277,7 +277,10 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         if !usual.left_out.is_empty() {
             let sizes = usual.left_out.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             let devices = human::whole(machine.devices);
-            limits.push(format!("no domains of {sizes}, because {devices} devices are not a multiple"));
+            limits.push(format!(
+                "domains of {sizes} are excluded, because {devices} devices are not a multiple of \
+            them"
+            ));
         }
         usual.values
     } else {

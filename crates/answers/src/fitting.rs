@@ -48,7 +48,11 @@ fn by_search(
     let setting = Setting::new(first.spec.clone(), texts)?;
     let searcher = Searcher::new(Effort::default(), watch)?.priced(pricing);
     let batch = first.run.plan.global_batch;
-    let specified = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..setting.spec.plan.clone() };
+    let specified = PlanSpec {
+        global_batch: Some(batch),
+        batch_tokens: None,
+        ..setting.spec.plan.with_other_sizes_set()
+    };
     let options = Options { keep: 1, ..Options::default() };
     let search = searcher.prepare(&setting, &specified, options)?;
     let first_row = searcher.first_row(&search)?;

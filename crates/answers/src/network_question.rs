@@ -8,9 +8,9 @@ use railwright_network::topology::Kind;
 use railwright_spec::human;
 use railwright_spec::plan::{PlanSpec, Segment, default_batch, divisible_batch};
 use railwright_spec::problem::{Problem, did_you_mean};
-use railwright_spec::quantity::{BytesPerSecond, Dollars};
+use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
 use railwright_spec::run::{Field as _, Value};
-use std::collections::BTreeMap;
+use railwright_tuner::codesign::ScaleUp;
 
 /// Plan settings that are the same on all networks, with a batch; and the defaults in words.
 pub fn network_plan(asked: &dyn Question, setting: &Setting) -> (PlanSpec, Vec<String>) {
@@ -35,21 +35,28 @@ pub fn network_plan(asked: &dyn Question, setting: &Setting) -> (PlanSpec, Vec<S
     (PlanSpec { global_batch: sequences, batch_tokens: None, ..specified }, chosen)
 }
 
-/// Prices of a device's part of larger scale-up domains, each as `72=3000`.
-pub fn scale_up_prices(texts: &[String]) -> Result<BTreeMap<u64, Dollars>, Problem> {
-    let mut list = BTreeMap::new();
+/// Prices and power of a device's part of larger scale-up domains, each as `72=3000` or `72=3000,150W`.
+pub fn scale_up_prices(texts: &[String]) -> Result<ScaleUp, Problem> {
+    let mut list = ScaleUp::default();
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..=1e9).contains(number));
     for text in texts {
-        let read = text.split_once('=').and_then(|(size, price)| {
+        let read = text.split_once('=').and_then(|(size, rest)| {
             let size = size.trim().parse::<u64>().ok().filter(|n| *n > 0)?;
-            let price = price.trim().trim_start_matches('$').parse::<f64>().ok()?;
-            (0.0..=1e9).contains(&price).then_some((size, Dollars::new(price)))
+            let (price, watts) = match rest.split_once(',') {
+                Some((price, watts)) => (price, Some(number(watts.trim().strip_suffix('W')?)?)),
+                None => (rest, None),
+            };
+            Some((size, number(price.trim().trim_start_matches('$'))?, watts))
         });
-        let Some((size, price)) = read else {
+        let Some((size, price, watts)) = read else {
             let problem =
                 Problem::new(format!("`{}` is not the price of a domain size", human::shorten(text)));
-            return Err(problem.in_file("--scale-up-price").hint("use `72=3000`: dollars per device"));
+            return Err(problem
+                .in_file("--scale-up-price")
+                .hint("use `72=3000` or `72=3000,150W`: dollars and watts per device"));
         };
-        list.insert(size, price);
+        list.prices.insert(size, Dollars::new(price));
+        list.watts.extend(watts.map(|watts| (size, Watts::new(watts))));
     }
     Ok(list)
 }
@@ -83,6 +90,17 @@ pub fn gigabits(speed: BytesPerSecond) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn larger_domains_have_a_price_and_perhaps_a_power() {
+        let read = |text: &str| scale_up_prices(&[text.to_owned(), "64=2500".to_owned()]);
+        let both = read("576=$4000, 150W").expect("both");
+        assert_eq!(both.prices[&576], Dollars::new(4000.0));
+        assert_eq!((both.prices.len(), both.watts.len(), both.watts[&576]), (2, 1, Watts::new(150.0)));
+        for text in ["72", "72=x", "72=3000,150", "72=3000,-1W", "0=3000"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn speeds_are_spelled_out() {

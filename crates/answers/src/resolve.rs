@@ -8,9 +8,9 @@ use railwright_calculator::defaults;
 use railwright_calculator::memory::Fit;
 use railwright_spec::cluster::{Cluster, ClusterSpec};
 use railwright_spec::human;
-use railwright_spec::plan::{Plan, Recompute};
+use railwright_spec::plan::{AutoSize, Plan, PlanSpec, Recompute};
 use railwright_spec::problem::{Problem, Warning};
-use railwright_spec::run::{Run, RunSpec};
+use railwright_spec::run::{Run, RunSpec, Section as _};
 use railwright_tuner::disruptions_of;
 
 /// A run with its unspecified settings.
@@ -67,7 +67,7 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
     run.plan = plan;
     chosen.extend(start.map(|start| match start.fitting {
         0 => format!(
-            "layout: the one that needs the least memory of {} common layouts, none of which fits",
+            "layout: of {} common layouts, none of which fits, the one with the lowest memory use",
             start.possible
         ),
         fitting => {
@@ -127,6 +127,8 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     for words in usual_server(&spec.cluster, &run.cluster) {
         note(true, words);
     }
+    let ones = sizes_of_one(specified, run);
+    note(!ones.is_empty(), format!("{} (`auto` chooses a size)", ones.join(", ")));
     let has_batch = specified.global_batch.is_some()
         || specified.micro_batches.is_some()
         || specified.batch_tokens.is_some();
@@ -164,6 +166,20 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     chosen
 }
 
+/// Parallel sizes that are 1 because others are set: names of those that the model and the number of devices allow to be larger.
+fn sizes_of_one(specified: &PlanSpec, run: &Run) -> Vec<String> {
+    if defaults::is_searchable(specified) || run.plan.sharding.zero_stage == 3 || run.cluster.devices == 1 {
+        return Vec::new();
+    }
+    let matters = |size: &AutoSize| match size {
+        AutoSize::Context => run.plan.sequence_length >= 2 * defaults::FEWEST_TOKENS,
+        AutoSize::Expert => run.model.is_mixture_of_experts(),
+        AutoSize::Tensor | AutoSize::Pipeline => true,
+    };
+    let open = AutoSize::ALL.into_iter().filter(|size| specified.get(size.key()).is_none());
+    open.filter(matters).map(|size| format!("{} 1", size.name())).collect()
+}
+
 /// Default server of PCIe cards: their number, their share of the network and their bridges are guesses.
 pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Vec<String> {
     let scale_up = &cluster.scale_up;
@@ -187,7 +203,7 @@ pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Vec<St
 fn recompute(plan: &Plan) -> &'static str {
     match &plan.recompute {
         Recompute::None => "no recompute",
-        Recompute::Selective { .. } => "selective recompute (does not fit without)",
-        Recompute::Full { .. } => "full recompute (does not fit without)",
+        Recompute::Selective { .. } => "selective recompute (does not fit without it)",
+        Recompute::Full { .. } => "full recompute (does not fit without it)",
     }
 }

@@ -21,8 +21,11 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::Software;
 
-/// Tests whether no parallel size is set.
+/// Tests whether no parallel size is set, or some are left to the program.
 pub fn is_open(spec: &PlanSpec) -> bool {
+    if spec.has_auto() {
+        return true;
+    }
     let degrees = [
         spec.tensor_parallel,
         spec.pipeline_parallel,
@@ -42,11 +45,13 @@ pub struct Start {
     pub fitting: usize,
 }
 
-/// Tests whether the layout of such a plan is selected from common ones. A fully sharded generation has no other layout.
+/// Tests whether the layout of such a plan is selected from common ones. A fully sharded generation has no other layout unless sizes are
+/// left to the program.
 pub fn is_searchable(spec: &PlanSpec) -> bool {
     let by_software = spec.software.as_deref().and_then(|id| software::by_id(id).ok());
     let stage = spec.sharding.map(|sharding| sharding.zero_stage);
-    is_open(spec) && stage.or(by_software.map(|software| software.zero_stage)).unwrap_or(1) < 3
+    spec.has_auto()
+        || is_open(spec) && stage.or(by_software.map(|software| software.zero_stage)).unwrap_or(1) < 3
 }
 
 /// The plan of a specification, and the choice among common layouts if no parallel size is set.
@@ -216,8 +221,9 @@ fn plans<'a>(
     bare.into_iter().chain(policies.into_iter().skip(1).map_while(resolved))
 }
 
-/// Common layouts, the least model parallelism first.
+/// Common layouts, the least model parallelism first. Sizes that are set stay.
 fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
+    let spec = &spec.with_other_sizes_set();
     let layers = model.num_layers();
     let experts = model
         .layer_kinds
@@ -229,6 +235,10 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
         .max();
     let longest_context = spec.tokens_per_sequence(model).div_euclid(FEWEST_TOKENS).clamp(1, 64);
     let powers = |most: u64| (0..24).map(|p| 1_u64 << p).take_while(move |n| *n <= most);
+    let sizes = |set: Option<u64>, most: u64| match set {
+        Some(size) => vec![size.max(1)],
+        None => powers(most).collect(),
+    };
     let generation = spec.generation(cluster).ok();
     let fused = generation.and_then(|generation| spec.fused_dispatch(model, cluster, generation));
     let most_experts = fused.map_or(64, |_| Software::most_dispatched_ranks(cluster)).min(64);
@@ -236,15 +246,15 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
         && generation
             .is_some_and(|generation| generation.offers.interleaving && generation.offers.uneven_stages);
     let mut found = Vec::new();
-    for pipeline in powers(64).filter(|p| *p <= layers) {
-        for tensor in powers(cluster.scale_up.domain_size.min(8)) {
-            let inner = tensor * pipeline;
+    for pipeline in sizes(spec.pipeline_parallel, 64.min(layers)) {
+        for tensor in sizes(spec.tensor_parallel, cluster.scale_up.domain_size.min(8)) {
+            let inner = tensor.saturating_mul(pipeline);
             if inner > cluster.devices || !cluster.devices.is_multiple_of(inner) {
                 continue;
             }
             let data = cluster.devices / inner;
-            for context in powers(longest_context.min(data)) {
-                for expert in powers(experts.unwrap_or(1).min(most_experts)) {
+            for context in sizes(spec.context_parallel, longest_context.min(data)) {
+                for expert in sizes(spec.expert_parallel, experts.unwrap_or(1).min(most_experts)) {
                     let divides =
                         experts.is_none_or(|n| n.is_multiple_of(expert)) && data.is_multiple_of(expert);
                     if !divides || !data.is_multiple_of(context) {
@@ -256,6 +266,7 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
                         pipeline_parallel: Some(pipeline),
                         context_parallel: Some(context),
                         expert_parallel: Some(expert),
+                        auto: None,
                         virtual_stages: virtual_stages.or(spec.virtual_stages),
                         // Embedding and head replace the missing layers, as in Llama 3 405B.
                         uneven_stages: spec.uneven_stages.or_else(|| {
@@ -296,7 +307,7 @@ mod tests {
     use super::*;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
-    use railwright_spec::plan::Sharding;
+    use railwright_spec::plan::{AutoSize, Sharding};
     use railwright_spec::precision::DataType;
 
     fn h100(devices: u64) -> Cluster {
@@ -373,5 +384,35 @@ mod tests {
         };
         let (plan, _) = start(&spec, &model, &h100(8)).expect("sound").expect("fits");
         assert!(plan.data_parallel * plan.context_parallel > 1, "{plan:?}");
+    }
+
+    /// A size that is left to the program is the fastest of those that fit; the others keep their values, or are 1.
+    #[test]
+    fn an_automatic_size_is_the_fastest_that_fits_beside_those_set() {
+        let model = by_name("llama-3-70b").expect("known");
+        let cluster = h100(64);
+        let machine = Machine::new(&cluster);
+        let of = |pipeline: Option<u64>| PlanSpec {
+            tensor_parallel: Some(8),
+            pipeline_parallel: pipeline,
+            virtual_stages: Some(1),
+            auto: pipeline.is_none().then(|| vec![AutoSize::Pipeline]),
+            ..PlanSpec::default()
+        };
+        let time = |plan: &Plan| {
+            let costing = Costing::new(&model, &cluster, plan, &machine).expect("valid");
+            evaluate_with(&costing, &mut Workspace::default()).expect("priced").time.total
+        };
+        let (plan, start) = resolve_plan(&of(None), &model, &cluster).expect("possible");
+        assert_eq!((plan.tensor_parallel, plan.context_parallel), (8, 1));
+        assert!(start.is_some_and(|start| start.fitting > 0), "{start:?}");
+        let catalogue = SoftwareCatalogue::shared().expect("bundled");
+        let mut fixed: Vec<(u64, Seconds)> = Vec::new();
+        for pipeline in [1, 2, 4, 8] {
+            let fitting = fitting_plan(&of(Some(pipeline)), &model, &cluster, catalogue, ROOM).1;
+            fixed.extend(fitting.map(|plan| (pipeline, time(&plan))));
+        }
+        let least = fixed.iter().min_by(|a, b| a.1.get().total_cmp(&b.1.get())).expect("one fits");
+        assert_eq!((plan.pipeline_parallel, time(&plan)), *least, "{fixed:?}");
     }
 }

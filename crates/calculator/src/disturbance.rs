@@ -92,6 +92,7 @@ fn stretch(cost: &mut LayerCost, device: f64, host: f64) {
             *time = *time / device;
         }
         work.host = work.host / host;
+        work.looped = work.looped / host;
     }
 }
 

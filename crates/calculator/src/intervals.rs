@@ -1,7 +1,7 @@
 //! Intervals of predicted times, from the errors of predictions of a class of runs.
 //!
-//! Responsible for: the residuals of each software generation, as low and high quantiles of measured over predicted, and the resulting
-//! interval of a prediction. Does not predict. `cargo run --release -p xtask -- intervals` generates the table from the measured runs. A
+//! Responsible for: the residuals of each software generation, as quantiles of measured over predicted, and the resulting intervals of a
+//! prediction: of nine and of five measured runs in ten. Does not predict. `cargo run --release -p xtask -- intervals` generates the table from the measured runs. A
 //! generation with too few of them uses the pooled, wider one.
 
 pub mod differences;
@@ -29,9 +29,13 @@ pub struct Residuals {
     pub low: f64,
     /// 94th percentile of measured over predicted.
     pub high: f64,
+    /// Lower end of the range of measured over predicted that contains half of unseen runs: the 22nd percentile.
+    pub half_low: f64,
+    /// Upper end of that range: the 75th percentile.
+    pub half_high: f64,
 }
 
-/// A predicted time with the range that covers nine of ten measured runs of its class.
+/// A predicted time with the ranges that cover nine of ten and half of the measured runs of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
@@ -39,12 +43,29 @@ pub struct Interval {
     pub low: Seconds,
     /// Upper end.
     pub high: Seconds,
-    /// Share of measured runs inside the range.
+    /// Lower end of the range that contains half of the measured runs.
+    pub half_low: Seconds,
+    /// Upper end of that range.
+    pub half_high: Seconds,
+    /// Share of measured runs from `low` to `high`.
     pub coverage: f64,
     /// Number of measured runs behind the range.
     pub runs: usize,
     /// True if the class itself was measured; otherwise the range pools all classes.
     pub calibrated: bool,
+}
+
+impl Interval {
+    /// This interval, extended to contain both ranges of another one.
+    pub fn covering(self, other: &Interval) -> Interval {
+        Interval {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            half_low: self.half_low.min(other.half_low),
+            half_high: self.half_high.max(other.half_high),
+            ..self
+        }
+    }
 }
 
 /// Minimum number of runs of a class.
@@ -60,6 +81,10 @@ pub struct Steps {
     pub low: f64,
     /// 95% quantile of the same error.
     pub high: f64,
+    /// Lower end of the range that contains half of these errors.
+    pub half_low: f64,
+    /// Upper end of that range.
+    pub half_high: f64,
     /// Prior errors of the parts of the step, before any measurement.
     pub prior: Prior,
 }
@@ -87,7 +112,14 @@ const VAGUE: Prior =
 /// Errors of predictions of a stack's other runs, given step times of some.
 pub fn steps(mixture_of_experts: bool) -> Steps {
     let own = TABLE.steps.iter().find(|steps| steps.mixture_of_experts == mixture_of_experts);
-    own.copied().unwrap_or(Steps { mixture_of_experts, low: -3.0, high: 3.0, prior: VAGUE })
+    own.copied().unwrap_or(Steps {
+        mixture_of_experts,
+        low: -3.0,
+        high: 3.0,
+        half_low: -1.0,
+        half_high: 1.0,
+        prior: VAGUE,
+    })
 }
 
 /// Prefix of a framework's name in the table.
@@ -114,8 +146,10 @@ fn of_class(software: Option<&str>, mixture_of_experts: bool, predicted: Seconds
     };
     let own = software.and_then(class);
     let found = own.or_else(|| class("any"));
-    let (low, high, runs) = found.map_or((0.6, 1.7, 0), |r| (r.low, r.high, r.runs));
-    Interval { low: predicted * low, high: predicted * high, coverage: 0.9, runs, calibrated: own.is_some() }
+    let ends = found.map_or([0.6, 0.85, 1.2, 1.7], |r| [r.low, r.half_low, r.half_high, r.high]);
+    let [low, half_low, half_high, high] = ends.map(|ratio| predicted * ratio);
+    let runs = found.map_or(0, |r| r.runs);
+    Interval { low, high, half_low, half_high, coverage: 0.9, runs, calibrated: own.is_some() }
 }
 
 #[cfg(test)]
@@ -127,6 +161,8 @@ mod tests {
         assert!(residuals().iter().any(|r| r.software == "any"));
         for r in residuals() {
             assert!(r.low < 1.1 && r.high > 0.9 && r.low < r.high, "{r:?}");
+            assert!(r.low <= r.half_low && r.half_low <= r.half_high, "{r:?}");
+            assert!(r.half_high <= r.high, "{r:?}");
         }
     }
 
@@ -135,6 +171,8 @@ mod tests {
         for experts in [false, true] {
             let found = TABLE.steps.iter().find(|s| s.mixture_of_experts == experts).expect("made by xtask");
             assert!(found.low < -0.9 && found.high > 1.0, "{found:?}");
+            assert!(found.low < found.half_low && found.half_low < found.half_high, "{found:?}");
+            assert!(found.half_high < found.high, "{found:?}");
             assert!(found.prior.freedom >= 0.5 && (0.005..0.3).contains(&found.prior.residual), "{found:?}");
         }
     }

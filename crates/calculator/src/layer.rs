@@ -11,7 +11,7 @@ pub use recompute::Kept;
 
 use crate::costing::Costing;
 use crate::program::{self, Exchange, Operation};
-use crate::work::Work;
+use crate::work::{Family, Work};
 use railwright_spec::model::Layer;
 use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
@@ -54,6 +54,10 @@ impl LayerCost {
         let mut cost = Self { kept, ..Self::default() };
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
         program::exchanges(costing, layer, &mut |exchange| cost.add_exchange(costing, &exchange));
+        // Modules run once forward and once backward.
+        let modules = Seconds::from_micros(costing.software.host_us_per_layer);
+        cost.forward.host += modules;
+        cost.backward_input.host += modules;
         cost
     }
 
@@ -80,6 +84,9 @@ impl LayerCost {
         work.add_compute(operation.family, cost, rate, operation.launches);
         if operation.host_us > 0.0 {
             work.host += Seconds::from_micros(operation.host_us);
+            if operation.family == Family::Experts {
+                work.looped += Seconds::from_micros(operation.host_us);
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use crate::program;
 use crate::schedule::ChunkCost;
 use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
-use crate::work::Work;
+use crate::work::{Family, Work};
 use railwright_spec::Portable as _;
 use railwright_spec::model::Layer;
 use railwright_spec::plan::{Plan, Recompute};
@@ -286,6 +286,18 @@ pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
     large * (1.0 + (small / large).portable_powf(CORNER)).portable_powf(1.0 / CORNER)
 }
 
+/// Time of a forward pass or its recompute: device and host run concurrently, except where the host waits for the device. A loop over local
+/// experts needs the counts of their tokens, which the device has only when it has finished what precedes. Then the queue of launches is empty:
+/// `pace(device - experts, host - loops) + pace(experts, loops)`. Backward needs no counts, and its launches are ahead.
+fn waiting_pace(work: &Work, host: Seconds) -> Seconds {
+    if work.looped <= Seconds::ZERO {
+        return pace(work.time(), host);
+    }
+    let experts = work.compute[Family::Experts as usize];
+    pace((work.time() - experts).max(Seconds::ZERO), (host - work.looped).max(Seconds::ZERO))
+        + pace(experts, work.looped)
+}
+
 /// Host time of a pass without the fixed part of each micro-batch: linear in the work.
 pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     let software = costing.software;
@@ -314,10 +326,14 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let recompute = cost.recompute.time();
     let forward_host = host(&cost.forward) + fixed;
     let time = ChunkCost {
-        forward: pace(cost.forward.time(), forward_host),
+        forward: waiting_pace(&cost.forward, forward_host),
         backward_input: cost.backward_input.time() * stretch,
         backward_weight: cost.backward_weight.time() * stretch,
-        recompute: if recompute > Seconds::ZERO { pace(recompute, host(&cost.recompute)) } else { recompute },
+        recompute: if recompute > Seconds::ZERO {
+            waiting_pace(&cost.recompute, host(&cost.recompute))
+        } else {
+            recompute
+        },
         fused_saving: Seconds::ZERO,
     };
     if costing.plan.schedule.has_two_directions() {

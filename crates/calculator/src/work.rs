@@ -106,6 +106,8 @@ pub struct Work {
     pub launches: f64,
     /// Host time other than launches: routing waits for data from the device.
     pub host: Seconds,
+    /// The part of it in loops over local experts, which start when the counts of tokens have arrived.
+    pub looped: Seconds,
     /// Number of tensor-parallel collectives among them.
     pub tensor_collectives: f64,
     /// Arithmetic.
@@ -166,6 +168,7 @@ impl Work {
         }
         result.launches *= times;
         result.host = result.host * times;
+        result.looped = result.looped * times;
         result.tensor_collectives *= times;
         result.flop = result.flop * times;
         result.bytes = result.bytes * times;
@@ -195,6 +198,7 @@ impl std::ops::AddAssign<&Work> for Work {
         }
         self.launches += other.launches;
         self.host += other.host;
+        self.looped += other.looped;
         self.tensor_collectives += other.tensor_collectives;
         self.flop += other.flop;
         self.bytes += other.bytes;

@@ -51,6 +51,30 @@ fn a_measured_layout_has_a_narrow_interval_and_no_other_has() {
     }
 }
 
+/// A measurement that no plausible rates explain is named, and one within the range is not.
+#[test]
+fn a_measurement_far_from_the_model_is_named() {
+    let model = model::by_name("llama-3-8b").expect("known");
+    let bare = by_name("dgx-h100", 64).expect("known");
+    let before = predicted(&model, &bare, 2);
+    let plan = PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() };
+    let plan = plan.resolve(&model, &bare).expect("possible");
+    for (factor, is_outlier) in [(1.1, false), (4.0, true), (0.25, true)] {
+        let seconds = before.step_time * factor;
+        let run = Timed { model: &model, cluster: &bare, plan: &plan, seconds };
+        let empty = Calibration::empty(&bare.accelerator.id);
+        let steps = step_times::fit(&[run], &empty, "a test").expect("sound").expect("one run");
+        let own = Calibration { steps: Some(steps), software: plan.software.clone(), ..empty };
+        let with = Cluster { calibration: Some(Arc::new(own)), ..bare.clone() };
+        let estimate = predicted(&model, &with, 2);
+        let is_named = estimate.warnings.iter().any(|warning| warning.id == "calibration-outlier");
+        let ratio = seconds / estimate.step_time;
+        assert_eq!(is_named, is_outlier, "{factor}: measured over calibrated {ratio}");
+        let interval = &estimate.step_time_interval;
+        assert!(interval.low < seconds && seconds < interval.high, "{factor}: {interval:?}");
+    }
+}
+
 /// Sets of rows that agree in every published setting, and the deviation of nine of ten rows from the geometric mean of their set.
 #[test]
 fn the_scatter_of_repeated_runs_is_that_of_the_table() {

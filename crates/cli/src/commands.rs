@@ -14,6 +14,7 @@ mod tests;
 
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
+use crate::input::FILES;
 use crate::printer::Printer;
 use planned::{
     balance, check, detect, estimate, export, goodput, memory, recompute, search, sensitivity, size,
@@ -33,36 +34,36 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Memory(memory) => memory::run(memory, printer),
         Command::Timeline(timeline) => timeline::run(timeline, printer),
         Command::Search(search) => search::run(search, printer),
-        Command::Tune(tune) => tune::run(tune, printer),
-        Command::Check(check) => check::run(check, printer),
+        Command::Tune(tune) if FILES => tune::run(tune, printer),
+        Command::Check(check) if FILES => check::run(check, printer),
         Command::Size(size) => size::run(size, printer),
         Command::Goodput(arguments) => goodput::run(arguments, printer),
         Command::WhatIf(whatif) => whatif::run(whatif, printer),
         Command::Balance(balance) => balance::run(balance, printer),
         Command::Recompute(recompute) => recompute::run(recompute, printer),
         Command::Sensitivity(sensitivity) => sensitivity::run(sensitivity, printer),
-        Command::Validate(validate) => validate::run(validate, printer),
-        Command::Calibrate(arguments) => calibrate::run(arguments, printer),
-        Command::Detect(detect) => detect::run(detect, printer),
-        Command::Comm(arguments) => joining::comm(arguments, printer),
-        Command::Stragglers(arguments) => joining::stragglers(arguments, printer),
-        Command::Log(arguments) => log::run(arguments, printer),
-        Command::Hang(arguments) => hang::run(arguments, printer),
-        Command::MemorySnapshot(arguments) => memory_snapshot::run(arguments, printer),
+        Command::Validate(validate) if FILES => validate::run(validate, printer),
+        Command::Calibrate(arguments) if FILES => calibrate::run(arguments, printer),
+        Command::Detect(detect) if FILES => detect::run(detect, printer),
+        Command::Comm(arguments) if FILES => joining::comm(arguments, printer),
+        Command::Stragglers(arguments) if FILES => joining::stragglers(arguments, printer),
+        Command::Log(arguments) if FILES => log::run(arguments, printer),
+        Command::Hang(arguments) if FILES => hang::run(arguments, printer),
+        Command::MemorySnapshot(arguments) if FILES => memory_snapshot::run(arguments, printer),
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         Command::Query(arguments) => query::run(arguments, printer),
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         Command::Save(arguments) => query::save(arguments, printer),
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         Command::Digest(arguments) => digest::run(arguments, printer),
-        Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
-        Command::Pipeline(arguments) => pipeline::run(arguments, printer),
-        Command::Export(export) => export::run(export, printer),
+        Command::ExportPerfetto(arguments) if FILES => export_perfetto::run(arguments, printer),
+        Command::Pipeline(arguments) if FILES => pipeline::run(arguments, printer),
+        Command::Export(export) if FILES => export::run(export, printer),
         Command::Explain(explain) => catalogues::explain(explain, printer),
         Command::Init(init) => examples::init(init, printer),
         Command::Examples(examples) => examples::run(examples, printer),
-        Command::Profile(profile) => profile::run(profile, printer),
-        Command::Compare(compare) => compare::run(compare, printer),
+        Command::Profile(profile) if FILES => profile::run(profile, printer),
+        Command::Compare(compare) if FILES => compare::run(compare, printer),
         Command::Models(Catalogue::List(list)) => catalogues::models(list, printer),
         Command::Models(Catalogue::Show(show)) => catalogues::model(show, printer),
         Command::Gpus(Catalogue::List(list)) => catalogues::gpus(list, printer),
@@ -83,18 +84,20 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             None => completions::man(man.command.as_deref(), printer),
         },
         #[cfg(all(not(feature = "tables"), not(target_family = "wasm")))]
-        Command::Query(_) | Command::Save(_) | Command::Digest(_) => {
-            Err(railwright_spec::problem::Problem::new(
-                "this command needs Parquet and SQLite, and this program was built without them",
-            )
-            .hint(crate::input::tabular::WITH_TABLES)
-            .into())
-        }
+        Command::Query(_) | Command::Save(_) | Command::Digest(_) => Err(without(
+            "this command needs Parquet and SQLite, and this program was built without them",
+            crate::input::tabular::WITH_TABLES,
+        )),
         #[cfg(target_family = "wasm")]
-        Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => {
-            Err(railwright_spec::problem::Problem::new("this command needs the installed program")
-                .hint("SQL, Parquet and the server require the installed program")
-                .into())
-        }
+        Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => Err(without(
+            "this command needs the installed program",
+            "SQL, Parquet and the server require the installed program",
+        )),
+        // Every other command reads files.
+        _ => Err(without("this program reads no files", "load the program with readers")),
     }
+}
+
+fn without(what: &str, hint: &str) -> Failure {
+    railwright_spec::problem::Problem::new(what).hint(hint).into()
 }

@@ -2,6 +2,14 @@
 //!
 //! Responsible for: nothing but wiring. Arguments are in `args`, each command is a file in `commands`. All output passes `printer`, all
 //! input passes `input`. Exit codes are in `exit`.
+//!
+//! ```
+//! let arguments = serde_json::json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 64, "tp": 2 });
+//! let answer = railwright::door::ask(&["estimate"], arguments.as_object().unwrap(), None, &Default::default()).unwrap();
+//! assert_eq!(answer.kind, Some("estimate"));
+//! let seconds = answer.fields["step_time"].as_f64().unwrap();
+//! assert!(seconds > 0.1 && seconds < 10.0);
+//! ```
 
 // Much of the program is about the terminal, which a browser lacks; some of it serves tables alone.
 #![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]

@@ -12,6 +12,7 @@ use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, Caller};
 pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
+use railwright_commands::{Ended, Front, Work};
 use railwright_report::document::{self, Document, Tone};
 use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, text};
 use railwright_server::Watch;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Destinations of results and of messages.
@@ -260,6 +262,27 @@ impl Printer {
         Watching { progress: self.progress(template, doing, 0), stop: self.stop() }
     }
 
+    /// Prints the report of a command, or the reason why there is none.
+    pub(crate) fn reported<A: Answer>(
+        &self,
+        answer: Result<A, Ended>,
+        output: &Output,
+    ) -> Result<Outcome, Failure> {
+        match answer {
+            Ok(answer) => self.answer(&answer, output).map(|()| Outcome::Yes),
+            Err(ended) => self.ended(ended),
+        }
+    }
+
+    /// The end of a command without a report.
+    pub(crate) fn ended(&self, ended: Ended) -> Result<Outcome, Failure> {
+        match ended {
+            Ended::Refused(problems) => Err(Failure::Input(problems)),
+            Ended::Stopped(problem) => self.stopped(problem),
+            Ended::Closed => Err(Failure::BrokenPipe),
+        }
+    }
+
     /// The end of work cancelled before a result: a message on the terminal, an error for a client of the server.
     pub(crate) fn stopped(&self, problem: Problem) -> Result<Outcome, Failure> {
         if self.listener.is_some() {
@@ -343,6 +366,19 @@ impl Caller for Printer {
     }
 }
 
+impl Front for Printer {
+    fn work(&self, template: &str, doing: &str) -> Box<dyn Work + '_> {
+        Box::new(self.watching(template, doing))
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<(), Ended> {
+        self.data(text, Some(path)).map_err(|failure| match failure {
+            Failure::Input(problems) => Ended::Refused(problems),
+            Failure::BrokenPipe => Ended::Closed,
+        })
+    }
+}
+
 /// Tests whether the output format is HTML.
 pub(crate) fn is_page(output: &Output) -> bool {
     matches!(format(output), Ok(Format::Html))
@@ -376,6 +412,11 @@ fn format(output: &Output) -> Result<Format, Problem> {
 /// Suffix of a file's name.
 pub(crate) fn suffix(path: &str) -> Option<&str> {
     path.rsplit(['/', '\\']).next()?.rsplit_once('.').map(|(_, suffix)| suffix)
+}
+
+/// Tests whether a path names an SVG image.
+pub(crate) fn is_svg(path: Option<&str>) -> bool {
+    path.is_some_and(|path| Path::new(path).extension().is_some_and(|suffix| suffix == "svg"))
 }
 
 /// The error for a suffix of no format.

@@ -105,6 +105,23 @@ fn without_a_layout_one_that_fits_is_chosen() {
     assert_eq!(product, 64);
 }
 
+/// Sizes that are 1 because another is set are named, and `auto` chooses them.
+#[test]
+fn a_size_is_chosen_beside_one_that_is_set() {
+    let of = |sizes: &[&'static str], code: i32| {
+        let run = ["estimate", "llama-3-70b", "--cluster", "dgx-h100", "--gpus", "256", "--json"];
+        json(&[&run[..], sizes].concat(), code)
+    };
+    let set = of(&["--tp", "8"], 1);
+    let chosen = set["chosen"].as_array().expect("a list");
+    assert!(chosen.iter().any(|text| text == "pp 1, cp 1 (`auto` chooses a size)"), "{chosen:?}");
+    assert_eq!(set["memory"]["fit"], "does_not_fit");
+    let auto = of(&["--tp", "8", "--pp", "auto"], 0);
+    assert_eq!((&auto["plan"]["tensor_parallel"], &auto["memory"]["fit"]), (&8.into(), &"fits".into()));
+    assert!(auto["plan"]["pipeline_parallel"].as_u64() > Some(1), "{}", auto["plan"]);
+    assert_eq!(auto["step_time"], of(&["--tp", "8", "--auto", "pp"], 0)["step_time"]);
+}
+
 #[test]
 fn a_config_by_path_by_folder_and_by_stdin_is_the_same_model() {
     let total = |line: &[&str]| json(line, 0)["model"]["parameters"]["total"].as_u64();

@@ -23,6 +23,7 @@ pub fn is_folder(path: &str) -> bool {
 
 /// The program of the traces in a folder on scale-up domains of `domain` devices, with remarks.
 pub fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>), Problem> {
+    crate::readers_for(folder)?;
     let files = by_rank(crate::files_in(folder)?).map_err(|problem| problem.in_file(folder))?;
     let traces = files.iter().map(|path| read(&crate::read_bytes(path, LIMIT)?, path));
     let traces: Vec<Trace> = traces.collect::<Result<_, Problem>>()?;
@@ -34,7 +35,7 @@ pub fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>), Prob
     };
     let program = Program::new(&traces, &groups, domain).map_err(|problem| problem.in_file(folder))?;
     let mut remarks =
-        vec![format!("{} traces; each collective is one ring or one direct exchange", traces.len())];
+        vec![format!("{} traces; each collective is one ring or one direct transfer", traces.len())];
     for (what, count) in &program.without_time {
         remarks.push(format!("{count} nodes of type {what} are assumed to take no time"));
     }

@@ -2,9 +2,9 @@
 //!
 //! Responsible for: detection of runs and traces by content. Reads only the header of a trace.
 
-use crate::{CONFIG_LIMIT, LOG_LIMIT, Refused, cannot, read, run, tabular};
+use crate::{CONFIG_LIMIT, LOG_LIMIT, Refused, cannot, launch_files, read, run, tabular};
 use railwright_answers::spelled;
-use railwright_launch::{Format, detect};
+use railwright_launch::Format;
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::RunSpec;
@@ -85,7 +85,7 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
         return Ok(Kind::Records);
     }
     let text = read(name, CONFIG_LIMIT)?;
-    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+    Ok(match launch_files::format(&text) {
         Some(Format::RunFile) => Kind::Run("run"),
         Some(Format::HuggingFace) => Kind::Run("model"),
         Some(_) => Kind::Run("launch"),

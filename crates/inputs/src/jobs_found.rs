@@ -20,7 +20,7 @@ const ENTRIES: usize = 20_000;
 /// Maximum number of files whose heads are read.
 const HEADS: usize = 8_192;
 /// Maximum number of listed jobs.
-const JOBS: usize = 200;
+const JOBS: usize = 2_000;
 /// Maximum number of paths that represent a job that is not a whole folder.
 const PATHS: usize = 8_192;
 
@@ -56,6 +56,9 @@ pub struct Job {
 
 /// Lists the jobs of files and folders in `given`, with their given names.
 pub fn list(given: &[String]) -> JobList {
+    if !super::FILES {
+        return JobList::default();
+    }
     let mut look = Look { entries: ENTRIES, more: false };
     let mut files = Vec::new();
     for path in given {
@@ -209,6 +212,7 @@ fn within(path: &str, given: &[String]) -> String {
 
 /// The format of a readable file; `None` if no reader of records recognizes it.
 pub fn format(path: &str) -> Option<&'static str> {
+    super::FILES.then_some(())?;
     let head = head(path)?;
     let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;
     Some(reader.name())

@@ -2,8 +2,8 @@
 //!
 //! Responsible for: detection of a predicted run, a log or traces by content. Does not read them.
 
-use crate::{LOG_LIMIT, access};
-use railwright_launch::{Format, detect};
+use crate::{LOG_LIMIT, access, launch_files};
+use railwright_launch::Format;
 use std::path::Path;
 
 /// A side of a comparison.
@@ -39,7 +39,7 @@ pub fn of(path: &str) -> Kind {
     let Ok(text) = crate::read(path, LOG_LIMIT) else {
         return if is_log { Kind::Log } else { Kind::Traces };
     };
-    match detect(&text).first().map(|sighting| sighting.format) {
+    match launch_files::format(&text) {
         Some(Format::MegatronLog) => Kind::Log,
         Some(Format::Trace | Format::NcclTests | Format::Topology) => Kind::Traces,
         Some(_) if !is_log => Kind::Run,

@@ -3,8 +3,8 @@
 //! Responsible for: one access to such files, limited to the script's own folder tree or repository, and the values after `--launch-args`
 //! or `--`. Links that lead out of there are excluded, and a text from standard input has no files.
 
-use super::{access, disk, read};
-use railwright_launch::{Context, Files, Launch, read_with};
+use super::{FILES, access, disk, read};
+use railwright_launch::{Context, Files, Format, Launch, detect, read_with};
 use railwright_spec::problem::Problem;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -80,11 +80,18 @@ impl Given {
 
 /// Reads a launch file with its dependencies; `None` for other files.
 pub fn launch(text: &str, path: &str) -> Option<Result<Launch, Vec<Problem>>> {
+    FILES.then_some(())?;
     let Given { variables, arguments } = given();
     let door = Door::new(path);
     let files = door.as_ref().map(|door| door as &dyn Files);
     let label = if path == "-" { "standard input" } else { path };
     read_with(text, label, &Context { variables, arguments, files })
+}
+
+/// The most likely format of a text.
+pub fn format(text: &str) -> Option<Format> {
+    FILES.then_some(())?;
+    detect(text).first().map(|sighting| sighting.format)
 }
 
 /// Opens files of one folder tree.

@@ -1,6 +1,16 @@
 //! All reads from and writes to the disk. The libraries do no I/O.
 //!
 //! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
+//!
+//! ```
+//! // A word of the command line: a name of the catalogue, else a `config.json`, a folder with one, or a launch file.
+//! let model = railwright_inputs::model("llama-3-8b")?;
+//! assert_eq!(model.parameters().total, 8_030_261_248);
+//! // Errors name the file.
+//! let missing = railwright_inputs::read("no-such-run.toml", railwright_inputs::CONFIG_LIMIT).unwrap_err();
+//! assert_eq!(missing.place.unwrap().file, "no-such-run.toml");
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 // Some of the readers serve tables alone.
 #![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]
@@ -75,6 +85,9 @@ pub fn title(paths: &[String]) -> String {
         [] => String::new(),
     }
 }
+
+/// True if files are read. A page without a file loads a program without readers.
+pub const FILES: bool = cfg!(any(not(target_family = "wasm"), feature = "files"));
 
 /// The longest configuration file that is read.
 pub const CONFIG_LIMIT: u64 = 64 << 20;
@@ -252,9 +265,16 @@ fn unread(error: &std::io::Error, label: &str) -> Problem {
 /// The inflated bytes of a source. A longer source is an error before it is in memory.
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
+    readers_for(label)?;
     let inflated = Bounded::new(readers::open(source).map_err(|error| unread(&error, label))?);
     inflated.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unread(&error, label))?;
     if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64, limit, label)) } else { Ok(bytes) }
+}
+
+/// An error in a program without readers; a page asks the one with readers.
+#[inline]
+fn readers_for(label: &str) -> Result<(), Problem> {
+    if FILES { Ok(()) } else { Err(Problem::new("this program reads no files").in_file(label)) }
 }
 
 fn too_long(length: u64, limit: u64, path: &str) -> Problem {

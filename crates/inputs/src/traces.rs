@@ -9,7 +9,7 @@ pub mod kept;
 pub mod sources;
 
 use super::jobs::{self, Wanted};
-use super::{cannot, tabular};
+use super::{cannot, launch_files, tabular};
 use crate::Caller;
 use crate::limits::Bounded;
 use railwright_launch::Format;
@@ -299,7 +299,7 @@ fn unknown(label: &str) -> Problem {
 fn description(head: &[u8]) -> Option<&'static str> {
     // The last character may be cut.
     let text = head.utf8_chunks().next()?.valid();
-    let format = railwright_launch::detect(text).first()?.format;
+    let format = launch_files::format(text)?;
     let describes = !matches!(format, Format::Trace | Format::Topology);
     describes.then(|| format.title())
 }

@@ -10,7 +10,7 @@ mod simgrid;
 #[cfg(test)]
 mod tests;
 
-pub use astra::{comm_groups, network, read_comm_groups, system};
+pub use astra::{GB, MEMORY, comm_groups, crossing, network, read_comm_groups, system};
 pub use circuits::{Circuits, between_pods, fabric, matched};
 pub use htsim::connection_matrix;
 pub use simgrid::platform;

@@ -1,9 +1,10 @@
 //! Fabrics that exist outside the program: a graph of devices, switches and cables from a file.
 //!
-//! Responsible for: reading DOT, GraphML, `ibnetdiscover` and NetBox files into [`Drawing`]s, converting these to an [`Imported`] fabric
+//! Responsible for: reading DOT, GraphML, `ibnetdiscover`, NetBox and ASTRA-sim files into [`Drawing`]s, converting these to an [`Imported`] fabric
 //! with scale-up domains, its shortest routes, and collectives on them. Nothing is guessed: a node without a type and a cable without a
 //! bandwidth are errors with their line.
 
+mod astra;
 mod collective;
 mod distances;
 mod dot;
@@ -28,7 +29,7 @@ use railwright_spec::problem::Problem;
 /// Longer files are no fabrics.
 const LONGEST: usize = 64 << 20;
 
-/// Reads a file of any of the four formats; the content determines which.
+/// Reads a file of any of the five formats; the content determines which.
 pub fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
     if text.len() > LONGEST {
         return Err(Problem::new("longer than 64 MiB").in_file(file));
@@ -46,6 +47,8 @@ pub fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
         graphml::parse(text, file)
     } else if begin.lines().next().is_some_and(netbox::is_header) {
         netbox::parse(text, file)
+    } else if astra::is_network(text) {
+        astra::parse(text, file)
     } else if begin.lines().any(is_discovered) {
         ibnetdiscover::parse(text, file)
     } else {

@@ -221,7 +221,10 @@ fn put_causes_first(found: &mut [Finding]) {
         let slow = cause.id == "implausible-bandwidth"
             && symptom.id.starts_with("exposed-")
             && cause.subject.dimension == symptom.subject.dimension;
-        (pauses || replayed || same || slow) && cost(cause) >= EXPLAINED * cost(symptom)
+        // A fault that begins in the recording lengthens the later steps.
+        let begins = matches!(symptom.id.as_str(), "varying-steps" | "step-time-drift")
+            && matches!(cause.id.as_str(), "straggler" | "slow-group" | "unbalanced-experts");
+        (pauses || replayed || same || slow || begins) && cost(cause) >= EXPLAINED * cost(symptom)
     };
     for at in 1..found.len() {
         let first = (0..at).find(|&symptom| explains(&found[at], &found[symptom]));
@@ -246,7 +249,7 @@ const MICRO: &str = "larger micro-batches";
 
 /// Findings of one rule, with advice that fits the traced program (training or inference).
 fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
-    let mut found = match (context.windows.is_inference(), rule.inference()) {
+    let mut found = match (context.is_inference(), rule.inference()) {
         (true, Inference::Silent) => return Vec::new(),
         _ => rule.find(context),
     };
@@ -255,7 +258,7 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
             one.advice = one.advice.replace(MICRO, "larger batches");
         }
     }
-    if let (true, Inference::Advice(advice)) = (context.windows.is_inference(), rule.inference()) {
+    if let (true, Inference::Advice(advice)) = (context.is_inference(), rule.inference()) {
         for finding in &mut found {
             advice.clone_into(&mut finding.advice);
         }
@@ -276,10 +279,25 @@ pub fn topics() -> Vec<Topic> {
         .collect()
 }
 
+/// Kernels of caches of keys and values in pages: only inference servers have them.
+const SERVED: [&str; 4] = ["paged_attention", "reshape_and_cache", "PagedKVCache", "paged_kv"];
+
 impl<'a> Context<'a> {
+    /// Tests whether the job is an inference server: by its steps, or by the kernels of its cache if the first rank only runs forward.
+    fn is_inference(&self) -> bool {
+        let serves = |name: &str| SERVED.iter().any(|word| name.contains(word));
+        let of_first = || self.views.first().is_some_and(|view| view.trace.names.iter().any(serves));
+        self.windows.is_inference() || of_first() && remedies::is_forward(self)
+    }
+
     /// Tests whether there is no device: host operators then replace kernels.
     pub fn from_host(&self) -> bool {
         !self.views.is_empty() && self.views.iter().all(|view| view.from_host)
+    }
+
+    /// Tests whether only host operators were recorded of a job that launches device work: their durations are not those of the work.
+    fn has_launches_alone(&self) -> bool {
+        self.from_host() && self.views.iter().any(|view| crate::launches::launches_work(view.trace))
     }
 
     /// Name of the unit of work: kernels on a device, operators on a host.
@@ -353,8 +371,12 @@ impl<'a> Context<'a> {
         self.uses().filter(move |(u, _)| fits(u.label)).map(|(u, name)| (name, u.time))
     }
 
-    /// Compute kernels that fit with their times, and the mean time per rank and step, both in nanoseconds.
+    /// Compute kernels that fit with their times, and the mean time per rank and step, both in nanoseconds. None if only their launches were
+    /// recorded.
     fn arithmetic(&self, fits: impl Fn(OperatorFamily, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
+        if self.has_launches_alone() {
+            return (Vec::new(), 0.0);
+        }
         // Thousands of ranks have the same names.
         let mut known: IndexMap<(u8, &str), bool, FxBuildHasher> = IndexMap::default();
         let mut fits = |family: OperatorFamily, name| {

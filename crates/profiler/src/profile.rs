@@ -26,11 +26,11 @@ use crate::occupancy::Occupancy;
 use crate::origins::{By, origins};
 use crate::roofline::roofline;
 use crate::serving::serving;
-use crate::steps::{complete, steady};
+use crate::steps::{all, steady};
 use crate::telemetry::Health;
 use crate::view::{Tables, View};
 use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
-use crate::windows::{Windows, windows_by};
+use crate::windows::{StepRange, Windows};
 use crate::{Job, Names};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, Warning};
@@ -44,6 +44,8 @@ pub struct Options {
     pub tables: Tables,
     /// A single step, by its number.
     pub step: Option<u64>,
+    /// The steps that are read, all others are left out; otherwise those after the warm-up.
+    pub steps: Option<StepRange>,
     /// A single rank. Other ranks are still used for steps and waits.
     pub rank: Option<u32>,
     /// The model's operations per step, over all ranks.
@@ -63,6 +65,7 @@ impl Default for Options {
         Self {
             tables: Tables::shipped(),
             step: None,
+            steps: None,
             rank: None,
             flop_per_step: None,
             sharers: None,
@@ -113,13 +116,19 @@ pub fn profile(
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, &options.tables));
     let names = &options.tables.communication;
     let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
-    let mut windows = match options.step {
-        Some(step) => {
-            let mut all = windows_by(&views, joined, workers);
-            complete(job, &mut all, &occupancies);
-            all.only(step).ok_or_else(|| no_step(step, &all))?
+    let activity = (views.as_slice(), occupancies.as_slice());
+    let mut windows = match (options.steps, options.step) {
+        (None, None) => steady(job, joined, activity, workers),
+        (range, step) => {
+            let mut windows = all(job, joined, activity, workers);
+            if let Some(range) = range {
+                windows = windows.within(range)?;
+            }
+            match step {
+                Some(step) => windows.only(step).ok_or_else(|| no_step(step, &windows))?,
+                None => windows,
+            }
         }
-        None => steady(job, joined, (&views, &occupancies), workers),
     };
     if let Some(rank) = options.rank
         && job.position(rank).is_none()
@@ -246,13 +255,7 @@ fn warm_up(
 }
 
 fn no_step(step: u64, windows: &Windows) -> Problem {
-    let mut names: Vec<String> = (0..windows.steps.len().min(16)).map(|at| windows.name(at)).collect();
-    if windows.steps.len() > names.len() {
-        names.push(format!("... ({} in all)", windows.steps.len()));
-    }
-    Problem::new(format!("there is no step {step}"))
-        .in_file("--step")
-        .hint(format!("use one of the recorded steps: {}", names.join(", ")))
+    Problem::new(format!("there is no step {step}")).in_file("--step").hint(windows.known())
 }
 
 fn no_rank(rank: u32, job: &Job) -> Problem {

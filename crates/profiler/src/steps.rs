@@ -13,8 +13,9 @@ use crate::Job;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
 use crate::view::{Tables, View};
-use crate::windows::{StepWindow, Windows, windows_by};
+use crate::windows::{StepRange, StepWindow, Windows, windows_by};
 use crate::workers::Workers;
+use railwright_spec::problem::Problem;
 
 /// The steps of a joined job: without warm-up, and with the part of the last step after the end of the recording.
 pub fn of_job(job: &Job, joined: &Joined, tables: &Tables, workers: &impl Workers) -> Windows {
@@ -45,6 +46,33 @@ pub(crate) fn steady(
     windows.settle(job.members.iter().map(|member| &member.trace));
     complete(job, &mut windows, occupancies);
     windows
+}
+
+/// All steps for known views and activities of the ranks, warm-up included.
+pub(crate) fn all(
+    job: &Job,
+    joined: &Joined,
+    (views, occupancies): (&[View<'_>], &[Occupancy]),
+    workers: &impl Workers,
+) -> Windows {
+    let mut windows = windows_by(views, joined, workers);
+    complete(job, &mut windows, occupancies);
+    windows
+}
+
+/// The steps of a range, else those of [`of_job`]; an error if the range contains none.
+pub(crate) fn of_range(
+    job: &Job,
+    joined: &Joined,
+    tables: &Tables,
+    range: Option<StepRange>,
+    workers: &impl Workers,
+) -> Result<Windows, Problem> {
+    let Some(range) = range else { return Ok(of_job(job, joined, tables, workers)) };
+    let views = workers.map(&job.members, |_, member| View::new(&member.trace, tables));
+    let names = &tables.communication;
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
+    all(job, joined, (&views, &occupancies), workers).within(range)
 }
 
 /// Extends the last step by its part after the end of the recording, so that the mean over steps is the mean step. If steps begin with the

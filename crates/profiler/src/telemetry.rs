@@ -1,16 +1,18 @@
 //! Counters of devices and network cards with a trace: evidence for slow devices.
 //!
 //! Responsible for: samples of `nvidia-smi --query-gpu`, `dcgmi dmon`, dcgm-exporter and the node exporter ([`read`]), and the counters of
-//! each rank during the recording ([`health`]). Without a sample there is no cause. Samples of hosts or devices outside the job are
+//! each rank during the recording ([`health`]) and over a step ([`series`]). Without a sample there is no cause. Samples of hosts or devices outside the job are
 //! counted and excluded.
 
 mod health;
 mod names;
 mod read;
+mod series;
 
 pub use health::{Counter, Health, RankHealth, health};
 pub use names::{Metric, throttle_reasons};
 pub use read::{matches, read};
+pub(crate) use series::{Changes, of_step};
 
 use serde::Serialize;
 

@@ -21,7 +21,7 @@ use crate::joined::Joined;
 use crate::profile::{Finding, Workers};
 use crate::view::{Tables, View};
 use crate::waterfall::Exchanges;
-use crate::windows::Windows;
+use crate::windows::{StepRange, Windows};
 pub(crate) use passes::class as pass_class;
 use railwright_spec::problem::Problem;
 use railwright_step::columns::{Columns, Track, TrackHead, Window};
@@ -39,6 +39,8 @@ const MOST_SPANS: usize = 600_000;
 pub struct Question {
     /// Number of the step; by default a typical one.
     pub step: Option<u64>,
+    /// Steps from which the typical one is chosen; by default those after the warm-up.
+    pub steps: Option<StepRange>,
     /// Selected ranks in the order of their rows; by default the first of each stage, then others up to a limit.
     pub ranks: Vec<u32>,
     /// A part of the step, in nanoseconds since it began.
@@ -51,7 +53,7 @@ pub struct Question {
 
 impl Default for Question {
     fn default() -> Self {
-        Self { step: None, ranks: Vec::new(), window: None, most_spans: 50_000, host: false }
+        Self { step: None, steps: None, ranks: Vec::new(), window: None, most_spans: 50_000, host: false }
     }
 }
 
@@ -93,6 +95,7 @@ pub fn columns(
             .into_iter()
             .map(|of| ((of.member, of.tracks), of.counters))
             .unzip();
+    let mut recorded = crate::telemetry::of_step(job, step.start, step.end);
     // Other ranks may wait for a rank outside the view: the critical path includes all ranks.
     let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
         let view = View::new(&job.members[at].trace, tables);
@@ -125,6 +128,7 @@ pub fn columns(
         }
         let head =
             |name: &str| TrackHead { group: group.clone(), name: name.to_owned(), rank, stage: *stage };
+        counted.extend(recorded.get_mut(*at).map(std::mem::take).unwrap_or_default());
         columns.counters.extend(counters::of(std::mem::take(counted), columns.window, head));
     }
     columns.names = names.iter().map(str::to_owned).collect();

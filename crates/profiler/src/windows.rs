@@ -17,8 +17,9 @@ use crate::matching::Matching;
 use crate::view::View;
 use crate::workers::{OneByOne, Workers};
 use railwright_spec::human;
-use railwright_spec::problem::Warning;
+use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
+use std::str::FromStr;
 
 /// Source of step boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -77,6 +78,48 @@ impl StepWindow {
     }
 }
 
+/// Consecutive steps by their numbers, with both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRange {
+    /// Number of the first step; `None` for the first recorded one.
+    pub first: Option<u64>,
+    /// Number of the last step; `None` for the last recorded one.
+    pub last: Option<u64>,
+}
+
+impl StepRange {
+    fn contains(&self, step: u64) -> bool {
+        self.first.is_none_or(|first| first <= step) && self.last.is_none_or(|last| step <= last)
+    }
+}
+
+impl FromStr for StepRange {
+    type Err = Problem;
+
+    /// Reads `10..12`, `10..` or `..12`.
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let end = |end: &str| if end.is_empty() { Ok(None) } else { end.parse().map(Some) };
+        let parts = text.split_once("..").map(|(first, last)| (end(first.trim()), end(last.trim())));
+        match parts {
+            Some((Ok(first), Ok(last)))
+                if first.is_none_or(|first| last.is_none_or(|last| first <= last)) =>
+            {
+                Ok(Self { first, last })
+            }
+            _ => Err(Problem::new(format!("`{text}` is no range of steps"))
+                .in_file("--steps")
+                .hint("use the numbers of the first and the last step, as in `10..12`, `10..` or `..12`")),
+        }
+    }
+}
+
+impl std::fmt::Display for StepRange {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let end = |end: Option<u64>| end.map_or_else(String::new, |step| step.to_string());
+        write!(out, "{}..{}", end(self.first), end(self.last))
+    }
+}
+
 /// The steps of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -119,6 +162,38 @@ impl Windows {
         let window = by_number.or_else(by_place)?;
         let added = if Some(window) == self.steps.last() { self.added } else { 0 };
         Some(Self { steps: vec![window.clone()], added, ..self.clone() })
+    }
+
+    /// The windows with the steps of a range. Steps without numbers get their index as number, so that they are named as among all steps.
+    ///
+    /// # Errors
+    ///
+    /// If the range contains no step.
+    pub fn within(&self, range: StepRange) -> Result<Self, Problem> {
+        let numbered = self.steps.iter().any(|window| window.number.is_some());
+        let steps: Vec<StepWindow> = (self.steps.iter().enumerate())
+            .map(|(at, window)| match window.number {
+                None if !numbered => StepWindow { number: Some(at as u64), ..window.clone() },
+                _ => window.clone(),
+            })
+            .filter(|window| window.number.is_some_and(|number| range.contains(number)))
+            .collect();
+        if steps.is_empty() {
+            let problem = Problem::new(format!("there are no steps {range}")).in_file("--steps");
+            return Err(problem.hint(self.known()));
+        }
+        let end = |all: &[StepWindow]| all.last().map(|window| window.end);
+        let added = if end(&steps) == end(&self.steps) { self.added } else { 0 };
+        Ok(Self { steps, added, ..self.clone() })
+    }
+
+    /// Hint with the numbers of the steps.
+    pub(crate) fn known(&self) -> String {
+        let mut names: Vec<String> = (0..self.steps.len().min(16)).map(|at| self.name(at)).collect();
+        if self.steps.len() > names.len() {
+            names.push(format!("... ({} in all)", self.steps.len()));
+        }
+        format!("use one of the recorded steps: {}", names.join(", "))
     }
 
     /// The steps as recorded: the last one ends with the recording.

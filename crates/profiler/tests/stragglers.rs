@@ -114,6 +114,17 @@ fn planted_faults_are_named_with_their_costs() {
     }
 }
 
+/// The odd ranks of four context-parallel pairs have 1.7 times the attention of the even ones, as with a causal mask: equal chunks save 0.725 ms.
+#[test]
+fn longer_chunks_of_context_parallelism_are_named_by_their_ranks() {
+    let report = report("simulated/longer_chunks");
+    assert_eq!(report.verdict, Verdict::Imbalance, "{:?}", report.reasons);
+    let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+    assert_eq!((named.kind, named.cause), (Kind::Group, "context parallel chunks"));
+    assert_eq!(named.ranks, [1, 3, 5, 7]);
+    assert!((named.cost_s / 0.725e-3 - 1.0).abs() < 0.15, "{} s", named.cost_s);
+}
+
 /// Its host is slow in all steps: it differs from the other stages alone. The cost is too low by up to 30%: the order of launches is not
 /// replayed.
 #[test]

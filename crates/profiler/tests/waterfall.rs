@@ -307,6 +307,33 @@ fn one_step_and_one_rank_alone() {
     assert!(problem(Options { rank: Some(7), ..Options::default() }).hint.unwrap().contains("0, 1"));
 }
 
+/// A range of steps is the sum of its steps, in the recorder's numbers, with those of the warm-up if it contains them.
+#[test]
+fn a_range_of_steps_is_the_sum_of_its_steps() {
+    let traces = folder("torchrec_v100_4r/resnet18", "ip-");
+    let range = |text: &str| Some(text.parse().expect("a range"));
+    let of = |options: Options| profiled(traces.clone(), &options);
+    let two = of(Options { steps: range("2..3"), ..Options::default() });
+    let [second, third] = [2, 3].map(|step| of(Options { step: Some(step), ..Options::default() }));
+    let names: Vec<&str> = two.report.steps.iter().map(|step| step.step.as_str()).collect();
+    assert_eq!(names, ["2", "3"]);
+    assert_eq!(two.waterfall.time(), second.waterfall.time() + third.waterfall.time());
+    assert_eq!(of(Options { steps: range("..2"), ..Options::default() }).report.steps.len(), 2);
+    assert_eq!(
+        of(Options { steps: range("..2"), step: Some(2), ..Options::default() }).report,
+        second.report
+    );
+    let mut job = Job::new(traces);
+    let joined = join(&mut job, &JoinOptions::default());
+    let none = Options { steps: range("7..9"), ..Options::default() };
+    let problem = profile(&job, &joined, &none, &OneByOne).unwrap_err();
+    assert_eq!(problem.message, "there are no steps 7..9");
+    assert_eq!(problem.hint.unwrap(), "use one of the recorded steps: 1, 2, 3");
+    for text in ["3..2", "2", "a..b", "-1..2"] {
+        assert!(text.parse::<railwright_profiler::windows::StepRange>().is_err(), "{text}");
+    }
+}
+
 #[test]
 fn the_parts_are_points_of_utilisation_when_operations_are_known() {
     let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");

@@ -179,7 +179,9 @@ fn headline(document: &mut Document, estimate: &Estimate) {
             vec![
                 strong(human::seconds(estimate.step_time)),
                 format!(
-                    "  {:.0}% interval {} to {}",
+                    "  50% interval {} to {}; {:.0}%: {} to {}",
+                    human::seconds(interval.half_low),
+                    human::seconds(interval.half_high),
                     interval.coverage * 100.0,
                     human::seconds(interval.low),
                     human::seconds(interval.high)

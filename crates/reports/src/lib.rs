@@ -2,6 +2,17 @@
 //!
 //! Responsible for: the types of printable results, their fields in JSON, and their tables, bars and sentences. Excludes computation, arguments,
 //! files and streams: an answer of the other crates goes in, a document of `railwright-report` comes out.
+//!
+//! ```
+//! use railwright_report::{Answer, Terminal, text};
+//! use railwright_reports::gpus::Gpus;
+//!
+//! let answer = Gpus(vec![railwright_spec::cluster::accelerator_by_name("h100-sxm5-80gb")?]);
+//! let terminal = Terminal::file(false);
+//! assert!(text::render(&answer.document(terminal), terminal).contains("h100-sxm5-80gb"));
+//! assert_eq!(serde_json::to_value(answer.json()).unwrap()["accelerators"][0]["id"], "h100-sxm5-80gb");
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 pub mod balance;
 pub mod calibrate;

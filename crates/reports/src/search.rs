@@ -168,7 +168,9 @@ impl Answered {
         let ranked = &best.ranked;
         let interval = &ranked.step_time_interval;
         let text = format!(
-            ", 90% interval {} to {}: {}",
+            ", 50% interval {} to {}, 90% {} to {}: {}",
+            human::seconds(interval.half_low),
+            human::seconds(interval.half_high),
             human::seconds(interval.low),
             human::seconds(interval.high),
             ranked.plan_summary

@@ -124,7 +124,7 @@ fn verdict(report: &StragglerReport) -> Cell {
     };
     let several = match report.culprits.len() {
         1 => String::new(),
-        more => format!(" (and {} more)", more - 1),
+        more => format!(" ; {} more {} of delay", more - 1, if more == 2 { "cause" } else { "causes" }),
     };
     let cost = first.certainty.worded(&time(first.cost_s * 1e9).text);
     let what = match first.kind {
@@ -135,9 +135,7 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} are joint stragglers ({})", what(first), first.cause)
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
-        Kind::Group if first.work().is_some() => {
-            format!("{} wait for each other in turn ({})", what(first), first.cause)
-        }
+        Kind::Group if first.work().is_some() => first.unequal_work(),
         Kind::Group => format!("slow link in the group of {}", what(first)),
         Kind::Stage => {
             let why = if first.is_unclear() { format!(" ({})", first.cause) } else { String::new() };

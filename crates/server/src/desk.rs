@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 
+/// Prefix of an uploaded file in an argument.
+pub(crate) const UPLOAD: &str = "upload:";
+
 /// A command of the program with its arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {

@@ -2,6 +2,16 @@
 //!
 //! Responsible for: access control (localhost, token, same origin), limits, timeouts and formats. Independent
 //! of the commands: the caller provides a [`Backend`], and the bytes of its answers are sent unchanged.
+//!
+//! ```
+//! use railwright_server::Question;
+//!
+//! // The body of a request, and the command in its address.
+//! let question = Question::read(Some("network/cost"), br#"{"arguments": {"gpus": 1024}}"#)?;
+//! assert_eq!(question.command, ["network", "cost"]);
+//! assert_eq!(question.arguments["gpus"], 1024);
+//! # Ok::<(), railwright_spec::problem::Problem>(())
+//! ```
 
 #[cfg(not(target_family = "wasm"))]
 mod app;
@@ -15,8 +25,10 @@ mod connections;
 mod desk;
 #[cfg(not(target_family = "wasm"))]
 mod guard;
+mod interface;
 #[cfg(not(target_family = "wasm"))]
 mod jobs;
+mod kept;
 #[cfg(not(target_family = "wasm"))]
 mod pools;
 #[cfg(not(target_family = "wasm"))]
@@ -36,6 +48,8 @@ pub use assets::page_file;
 #[cfg(not(target_family = "wasm"))]
 pub use connections::{Server, Stopper};
 pub use desk::{Backend, Outcome, Question, Reply};
+pub use interface::{Asked, Caller, Interface, Kinds, Program, VERSION, media_of};
+pub use kept::Kept;
 #[cfg(not(target_family = "wasm"))]
 pub use settings::Settings;
 #[cfg(not(target_family = "wasm"))]

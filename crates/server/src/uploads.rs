@@ -2,6 +2,7 @@
 //!
 //! Responsible for: names by content, safe names, size limits, and removal. Independent of the format.
 
+use crate::desk::UPLOAD;
 use crate::{Settings, replies};
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -58,7 +59,7 @@ impl Uploads {
         let name = harmless(name);
         match self.store(&name, body, settings).await {
             Ok((digest, bytes)) => {
-                let path = format!("upload:{digest}/{name}");
+                let path = format!("{UPLOAD}{digest}/{name}");
                 let about = json!({ "path": path, "name": name, "bytes": bytes });
                 replies::value(StatusCode::CREATED, &about)
             }
@@ -74,7 +75,7 @@ impl Uploads {
                 let Ok(mut files) = tokio::fs::read_dir(folder.path()).await else { continue };
                 while let Ok(Some(file)) = files.next_entry().await {
                     let (digest, name) = (folder.file_name(), file.file_name());
-                    paths.push(format!("upload:{}/{}", digest.to_string_lossy(), name.to_string_lossy()));
+                    paths.push(format!("{UPLOAD}{}/{}", digest.to_string_lossy(), name.to_string_lossy()));
                 }
             }
         }

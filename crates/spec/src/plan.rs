@@ -2,6 +2,7 @@
 //!
 //! Responsible for: the settings, and their validation ([`validate`]). Independent of run times.
 
+mod auto;
 mod batch;
 mod degrees;
 mod layout;
@@ -20,6 +21,7 @@ mod stage_recompute;
 mod uneven;
 mod validate;
 mod written;
+pub use auto::{AUTO, AutoSize, is_auto};
 pub use batch::{
     default_batch, divided_batch, divisible_batch, is_divided, published_batch, published_sequences,
     usual_batch,

@@ -117,6 +117,10 @@ pub struct Software {
     /// True if grouped GEMMs of experts run in the format of the master weights, because automatic casts do not apply to them.
     #[serde(default)]
     pub experts_in_master_format: bool,
+    /// True if attention receives a mask of all pairs of positions. PyTorch's fused kernels for causal attention do not accept one, so its
+    /// memory-efficient kernel runs, over the whole square (`sdp_utils.cpp`, `check_for_attn_mask`).
+    #[serde(default)]
+    pub masks_attention: bool,
     /// Bytes moved by casts to narrow formats, relative to the minimum of full fusion: scales, casts and transposes, separate or fused.
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
@@ -126,6 +130,10 @@ pub struct Software {
     pub gathers_logits: bool,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
+    /// Host microseconds per layer and direction beyond launches: modules, their context managers, hooks and nodes of autograd. Kernels of one
+    /// module share it, so a layer of few large kernels has it as well. Zero in compiled layers and in CUDA graphs.
+    #[serde(default)]
+    pub host_us_per_layer: f64,
     /// Additional host microseconds per kernel of a plan with tensor parallelism: dispatch of tensors that carry their placement (DTensor).
     /// Zero for frameworks whose operators act on local tensors, and for compiled layers, which are traced once.
     #[serde(default)]
@@ -162,6 +170,11 @@ pub struct Software {
     pub overlap_spanning_experts: bool,
     /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero if shapes stay on the device.
     pub host_us_per_expert_layer: f64,
+    /// Host microseconds per local expert and GEMM where grouped GEMMs are loops over experts: each has its launch, its slices and the hooks
+    /// of its weight. Transformer Engine calls cuBLASLt once per expert (`cublaslt_gemm.cu`, `multi_stream_cublas_gemm`, commit d0067d0).
+    /// Zero where one kernel runs all groups, and in CUDA graphs.
+    #[serde(default)]
+    pub host_us_per_expert_product: f64,
     /// Kernels of routing and permutation per layer and direction.
     pub router_kernels: f64,
     /// Sustained over measured rate of collectives, reduced by other streams, PCIe and unequal arrival.
@@ -382,8 +395,10 @@ impl Software {
         Self {
             host_us_per_kernel: self.host_us_per_kernel / rate,
             placement_us_per_kernel: self.placement_us_per_kernel / rate,
+            host_us_per_layer: self.host_us_per_layer / rate,
             host_us_per_micro_batch: self.host_us_per_micro_batch / rate,
             host_us_per_expert_layer: self.host_us_per_expert_layer / rate,
+            host_us_per_expert_product: self.host_us_per_expert_product / rate,
             pipelined_collective_stall_us: self.pipelined_collective_stall_us / rate,
             ..self.clone()
         }
@@ -391,10 +406,18 @@ impl Software {
 
     /// Attention kernel of a plan; if `auto`, the generation's default on the architecture.
     pub fn asked_kernel(&self, plan: &Plan, architecture: &str) -> AttentionKernel {
-        match plan.attention_kernel {
-            AttentionKernel::Auto => self.attention_kernel(architecture),
-            named => named,
+        match (plan.attention_kernel, self.attention_kernel(architecture)) {
+            (AttentionKernel::Auto, own) if own != AttentionKernel::Unfused && self.masks_attention => {
+                AttentionKernel::Flash1
+            }
+            (AttentionKernel::Auto, own) => own,
+            (named, _) => named,
         }
+    }
+
+    /// Tests whether a plan's attention has a mask of all pairs of positions. Named FlashAttention has none.
+    pub fn has_whole_mask(&self, plan: &Plan) -> bool {
+        self.masks_attention && plan.attention_kernel == AttentionKernel::Auto
     }
 
     /// Sustained over burst rate of an attention kernel on an architecture.

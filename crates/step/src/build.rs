@@ -64,13 +64,6 @@ impl Part {
             ..Self::compute(name, OperatorFamily::Collective, duration)
         }
     }
-
-    /// Sets the layer.
-    #[must_use]
-    pub fn in_layer(mut self, layer: LayerIndex) -> Self {
-        self.layer = Some(layer);
-        self
-    }
 }
 
 /// A pass with its times.

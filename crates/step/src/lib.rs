@@ -2,7 +2,7 @@
 //!
 //! Start at [`Step`]. Builders push [`Span`]s with [`Step::push`] or, for a pipeline, with
 //! [`build::write_pass`]; then [`Step::validate`] checks the timeline. The analyses are one module each:
-//! [`breakdown`], [`exposure`], [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`].
+//! [`breakdown`], [`bubbles`], [`critical_path`] and [`memory`].
 //! [`chrome`] writes a trace for Perfetto, [`svg`] a diagram and [`columns`] data for a canvas.
 //!
 //! ```
@@ -31,10 +31,7 @@ pub mod build;
 pub mod chrome;
 pub mod collective;
 pub mod columns;
-pub mod compare;
 pub mod critical_path;
-pub mod exposure;
-pub mod imbalance;
 mod intervals;
 pub mod memory;
 mod memory_events;

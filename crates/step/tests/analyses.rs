@@ -5,10 +5,7 @@ use railwright_spec::quantity::{Bytes, MicroBatch, Rank, Seconds, Stage};
 use railwright_step::breakdown::{Label, breakdown};
 use railwright_step::bubbles::bubbles;
 use railwright_step::build::{Part, TimedPass, write_pass};
-use railwright_step::compare::compare;
 use railwright_step::critical_path::critical_path;
-use railwright_step::exposure::exposure;
-use railwright_step::imbalance::imbalance;
 use railwright_step::{
     Activity, Collective, CollectiveKind, DependencyKind, Dimension, MemoryKind, OperatorFamily, Phase, Span,
     Step, StreamKind, Time, chrome, svg,
@@ -85,17 +82,6 @@ fn every_moment_has_one_label() {
 }
 
 #[test]
-fn communication_is_hidden_or_exposed() {
-    let rows = exposure(&two_stages());
-    let of = |rank: u32, dimension| rows.iter().find(|r| (r.rank, r.dimension) == (Rank(rank), dimension));
-    let data = of(0, Dimension::Data).expect("data");
-    assert_eq!((data.total, data.hidden, data.exposed), (Time(25), Time(5), Time(20)));
-    let tensor = of(8, Dimension::Tensor).expect("tensor");
-    assert_eq!((tensor.hidden, tensor.exposed), (Time(2), Time::ZERO));
-    assert_eq!(rows.len(), 2);
-}
-
-#[test]
 fn bubbles_have_their_place() {
     let rows = bubbles(&two_stages());
     assert_eq!((rows[0].fill, rows[0].steady, rows[0].drain), (Time(0), Time(20), Time(0)));
@@ -136,27 +122,6 @@ fn gaps_of_the_critical_path_are_the_communication_that_fills_them() {
         (Label::Idle, Time(1)),
     ];
     assert_eq!(critical_path(&step).parts, expected);
-}
-
-#[test]
-fn imbalance_names_the_slowest() {
-    let rows = imbalance(&two_stages());
-    let all = &rows[0];
-    assert_eq!((all.phase, all.slowest, all.most, all.mean), (None, Rank(0), Time(40), Time(31)));
-    let backward = rows.iter().find(|row| row.phase == Some(Phase::Backward)).expect("backward");
-    assert_eq!((backward.most, backward.mean), (Time(20), Time(14)));
-}
-
-#[test]
-fn comparing_finds_what_grew() {
-    let first = two_stages();
-    let mut second = two_stages();
-    compute(&mut second, 0, 80, 120, Phase::Optimizer);
-    let found = compare(&first, &second);
-    assert_eq!((found.first, found.second), (Time(80), Time(120)));
-    let stage = &found.stages[0].1[0];
-    assert_eq!((stage.label, stage.change()), (Label::Compute(Phase::Optimizer), Time(40)));
-    assert!(compare(&first, &first).mean.iter().all(|row| row.change() == Time::ZERO));
 }
 
 #[test]
@@ -274,9 +239,6 @@ proptest! {
         for rank in breakdown(&step).ranks {
             let sum: Time = rank.parts.iter().map(|(_, time)| *time).sum();
             prop_assert_eq!(sum, step.duration());
-        }
-        for row in exposure(&step) {
-            prop_assert_eq!(row.hidden + row.exposed, row.total);
         }
         let path = critical_path(&step);
         prop_assert_eq!(path.parts.iter().map(|(_, time)| *time).sum::<Time>(), step.duration());

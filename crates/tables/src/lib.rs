@@ -3,6 +3,12 @@
 //! Responsible for: everything that requires a database engine or a columnar format: reading and writing Parquet files, reading SQLite
 //! exports of other profilers, and SQL over a profile. It is a separate crate because these libraries are large. Analyses are in
 //! `railwright-profiler`.
+//!
+//! ```
+//! // Files are recognized by their first bytes.
+//! assert!(railwright_tables::detect(b"PAR1").is_some());
+//! assert!(railwright_tables::detect(b"{\"traceEvents\": []}").is_none());
+//! ```
 
 mod bytedance;
 pub mod digest;

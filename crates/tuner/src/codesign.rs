@@ -19,7 +19,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use front::{Class, Codesign, Found, NoPlan, Row, Searched, answer};
+pub use front::{Class, Codesign, Found, NoPlan, Row, ScaleUp, Searched, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, Usual, usual_domains, usual_speeds};
 pub use judge::{
     InTurn, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, SecondRound, Simulated, Steps, TokenCost,

@@ -74,8 +74,11 @@ export default async ({ browser, url }) => {
   await page.waitForFunction(() => /t\.file=/.test(location.hash) && location.hash.includes('t.cluster=dgx-h100'))
   await view.settled()
   check((await page.locator('.traces-job summary').innerText()).includes('llama3_70b.sh'), 'the file is not named')
-  await page.getByLabel('Step', { exact: true }).fill('3')
-  await page.keyboard.press('Enter')
+  for (const end of ['First step', 'Last step']) {
+    await page.getByLabel(end, { exact: true }).fill('3')
+    await page.keyboard.press('Enter')
+    await view.settled()
+  }
   await page.waitForFunction(() => location.hash.includes('t.only=3'))
   await view.settled()
   check((await view.axe()).length === 0, `job: ${await view.axe()}`)

@@ -21,9 +21,20 @@ let known: Promise<Start> | undefined
 /** Start data of the server; empty in a report. */
 export function start(): Promise<Start> {
   if (report) return Promise.resolve(NOTHING)
-  known ??= fetchApi('start').then((response) => response.json() as Promise<Start>)
+  known ??= early()
   known.catch(() => {
     known = undefined
   })
   return known
+}
+
+/** The answer that `first.js` asked for; if it failed, another one. */
+async function early(): Promise<Start> {
+  const answer = await globalThis.railwrightStart
+  globalThis.railwrightStart = undefined
+  return answer ?? ((await fetchApi('start')).json() as Promise<Start>)
+}
+
+declare global {
+  var railwrightStart: Promise<Start | null> | undefined
 }

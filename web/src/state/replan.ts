@@ -3,7 +3,7 @@ import { flagTitle } from '../views/calculator/wording'
 import * as texts from '../words/state'
 
 /** Settings kept when the model changes: cluster, amount of training and price. */
-const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'tokens', 'availability', 'price-per-device-hour', 'electricity-price']
+const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'pools', 'tokens', 'availability', 'price-per-device-hour', 'electricity-price']
 /** Settings kept when the cluster changes: model, number of devices and batch. */
 const OF_ANY_CLUSTER = ['model', 'gpus', 'tokens', 'availability', 'global-batch', 'sequence-length', 'electricity-price']
 

@@ -121,7 +121,7 @@ export function Legend({ controller }: { controller: Controller }) {
               class={`timeline-swatch${name === 'bubble' ? ' bubble' : ''}`}
               style={{ background: name === 'bubble' ? undefined : `var(--class-${name})` }}
             />
-            {className(name)}
+            {name === 'other' && model.classes.indexOf(name) !== model.classes.lastIndexOf(name) ? texts.otherByName : className(name)}
           </li>
         ) : null,
       )}

@@ -49,6 +49,15 @@ function luminance([r, g, b]: readonly [number, number, number]): number {
   return 0.2126 * linear[0]! + 0.7152 * linear[1]! + 0.0722 * linear[2]!
 }
 
+/** Hues of the names without a known purpose: mixed into the grey of their class, so that they stay paler than classes. */
+const TINTS: readonly (readonly [number, number, number])[] = [
+  [70, 120, 220],
+  [210, 120, 40],
+  [60, 150, 90],
+  [170, 80, 170],
+  [200, 170, 40],
+]
+
 /** Reads the current palette of an element. */
 export function palette(element: Element, classes: readonly string[]): Palette {
   const style = getComputedStyle(element)
@@ -58,7 +67,9 @@ export function palette(element: Element, classes: readonly string[]): Palette {
     const own = read(`--class-${name}`, read('--class-other', '#999999'))
     // Repeated classes, for names, are shades: each one is closer to the background.
     const shade = classes.slice(0, at).filter((other) => other === name).length
-    return shade === 0 ? own : mixed(parse(own), back, shade * 0.11)
+    if (shade === 0) return own
+    const tint = name === 'other' ? TINTS[shade - 1] : undefined
+    return tint ? mixed(parse(own), tint, 0.38) : mixed(parse(own), back, shade * 0.11)
   })
   const rgb = new Float32Array(classes.length * 3)
   const ink = css.map((colour, at) => {

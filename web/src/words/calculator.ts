@@ -108,7 +108,6 @@ export const save = 'Save'
 export const executedArithmeticRecomputeIncludedIn = 'Executed FLOPs including recompute, in the same convention as the MFU above.'
 export const stepTime = 'Step time'
 export const to = 'to'
-export const interval = '% interval'
 export const mfu = 'MFU'
 export const countingFullAttention = 'counting full attention'
 export const hfu = 'HFU'
@@ -335,3 +334,10 @@ export const expertTensorParallel2 = 'expert tensor parallel'
 export const dataParallel2 = 'data parallel'
 export const intervalOf = (percent: Part, source: Part) => `${percent}% interval; ${source}`
 export const chanceOfFitting = (chance: Part) => `; fit probability ${chance}`
+
+export const devicesOfOtherKinds = 'Devices of other kinds'
+export const none = 'none'
+export const addDevicesOfAnotherKind = 'Add devices of another kind'
+export const devicesOf = (name: Part) => `Number of ${name} devices`
+export const removeKind = (name: Part) => `Remove ${name}`
+export const ranksOfKind = (first: Part, last: Part, name: Part) => `Ranks ${first} to ${last}: ${name}`

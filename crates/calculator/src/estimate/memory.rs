@@ -82,7 +82,7 @@ pub struct TopItem {
 }
 
 pub(super) fn estimate(costing: &Costing<'_>) -> Result<MemoryEstimate, Problem> {
-    let catalogue = SoftwareCatalogue::built_in()?;
+    let catalogue = SoftwareCatalogue::shared()?;
     let report = report(&MemoryInput {
         model: costing.model,
         cluster: costing.cluster,

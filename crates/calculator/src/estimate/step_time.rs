@@ -19,7 +19,11 @@ pub struct Interval {
     pub low: Seconds,
     /// Upper bound.
     pub high: Seconds,
-    /// Share of measurements inside the interval.
+    /// Lower end of the range that is expected to contain half of the measurements.
+    pub half_low: Seconds,
+    /// Upper end of that range.
+    pub half_high: Seconds,
+    /// Share of measurements from `low` to `high`.
     pub coverage: f64,
     /// Number of measured runs behind the width.
     pub runs: usize,
@@ -50,8 +54,8 @@ pub fn interval(
     open: OpenSettings,
 ) -> Interval {
     let as_shown = |found: intervals::Interval, source: String| {
-        let intervals::Interval { low, high, coverage, runs, calibrated } = found;
-        Interval { low, high, coverage, runs, calibrated, source }
+        let intervals::Interval { low, high, half_low, half_high, coverage, runs, calibrated } = found;
+        Interval { low, high, half_low, half_high, coverage, runs, calibrated, source }
     };
     if let Some((own, measured)) = step_times::measured_interval(costing, step) {
         let source = format!(
@@ -71,8 +75,13 @@ pub fn interval(
     let assumed = {
         let own = intervals::interval(Some(&costing.plan.software), experts, step);
         let ratios: Vec<f64> = others.iter().map(|other| other.total / step).collect();
-        let (low, high) = alternatives::widened((own.low / step, own.high / step), &ratios);
-        intervals::Interval { low: step * low, high: step * high, ..own }
+        let wider = |low: Seconds, high: Seconds| {
+            let (low, high) = alternatives::widened((low / step, high / step), &ratios);
+            (step * low, step * high)
+        };
+        let (low, high) = wider(own.low, own.high);
+        let (half_low, half_high) = wider(own.half_low, own.half_high);
+        intervals::Interval { low, high, half_low, half_high, ..own }
     };
     let more: Vec<String> = others
         .iter()
@@ -85,20 +94,16 @@ pub fn interval(
         // Both cover nine of ten runs. If versions differ by a lot, the interval of all software is narrower.
         && interval.high / interval.low < any.high / any.low
     {
-        let (low, high) = (interval.low.min(assumed.low), interval.high.max(assumed.high));
-        return as_shown(intervals::Interval { low, high, ..interval }, source + &more);
+        return as_shown(interval.covering(&assumed), source + &more);
     }
     if origin.is_open() {
         let why = match origin {
             SoftwareOrigin::Inferred => format!("`{}` was inferred", costing.plan.software),
-            _ => "none was specified".to_owned(),
+            _ => "no software was specified".to_owned(),
         };
-        let source = format!(
-            "errors of {} measured runs of all software, because {why}",
-            human::whole(any.runs as u64)
-        );
-        let (low, high) = (any.low.min(assumed.low), any.high.max(assumed.high));
-        return as_shown(intervals::Interval { low, high, ..any }, source + &more);
+        let source =
+            format!("errors of {} measured runs of all software: {why}", human::whole(any.runs as u64));
+        return as_shown(any.covering(&assumed), source + &more);
     }
     // Errors are known for generations, not for features added to them.
     let software = generation_of(&costing.plan.software);

@@ -31,7 +31,7 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
         generations_of(framework).filter_map(|version| step_time(costing, version)).collect();
     let least = times.iter().copied().fold(step, Seconds::min);
     let most = times.iter().copied().fold(step, Seconds::max);
-    let (low, high) = (known.low * (least / step), known.high * (most / step));
+    let (fastest, slowest) = (least / step, most / step);
     let versions = match times.len() {
         0 | 1 => String::new(),
         n => format!(
@@ -44,7 +44,14 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
         "errors of {} measured runs of `{framework}`{versions}: `{}` was inferred",
         known.runs, costing.plan.software
     );
-    Some(Versions { interval: intervals::Interval { low, high, ..known }, source })
+    let interval = intervals::Interval {
+        low: known.low * fastest,
+        high: known.high * slowest,
+        half_low: known.half_low * fastest,
+        half_high: known.half_high * slowest,
+        ..known
+    };
+    Some(Versions { interval, source })
 }
 
 /// The step time by the constants of another version with the features of the plan. `None` if the version lacks one.

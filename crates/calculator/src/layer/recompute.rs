@@ -89,7 +89,9 @@ fn part(forward: &Work, families: &[(Family, f64)], dimensions: &[(Dimension, f6
     let whole = forward.compute_time();
     let share = if whole > Seconds::ZERO { work.compute_time() / whole } else { 0.0 };
     work.launches = forward.launches * share;
-    work.host = if families.iter().any(|f| f.0 == Family::Router) { forward.host } else { Seconds::ZERO };
+    let repeats = |family| families.iter().any(|f| f.0 == family);
+    work.host = if repeats(Family::Router) { forward.host } else { Seconds::ZERO };
+    work.looped = if repeats(Family::Experts) { forward.looped } else { Seconds::ZERO };
     work.tensor_collectives =
         if dimensions.iter().any(|d| d.0 == Dimension::Tensor) { forward.tensor_collectives } else { 0.0 };
     work.founded = forward.founded.map(|time| time * share);

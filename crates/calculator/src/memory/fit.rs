@@ -92,7 +92,7 @@ impl Fit {
 pub fn unless_it_fits(probability: f64, required: f64) -> String {
     match Fit::required(probability, required) {
         Fit::Fits => String::new(),
-        Fit::AtRisk => format!(", at risk: {} likely to fit", chance(probability)),
+        Fit::AtRisk => format!(", which is at risk ({} likely to fit)", chance(probability)),
         Fit::DoesNotFit => ", which does not fit".to_owned(),
     }
 }

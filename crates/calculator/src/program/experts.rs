@@ -9,6 +9,7 @@ use crate::work::{Dimension, Family};
 use railwright_spec::model::{Layer, MixtureOfExperts};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
+use railwright_spec::software::Software;
 use railwright_step::Phase;
 
 /// Tokens routed by each tensor rank: its sequence shard, or without sequence parallelism an equal part of the replicated tokens, so that
@@ -69,7 +70,10 @@ pub(super) fn visit(
     for product in routed_products(layer, etp) {
         let (n, k) = (product.rows, product.columns);
         let kernel = Kernel::GroupedProduct { groups, m: held / groups, n, k, format: format(costing) };
-        in_phases(costing, (Family::Experts, product.label), kernel, visit);
+        let host_us = loop_us(costing.software, groups);
+        in_phases(costing, (Family::Experts, product.label), kernel, &mut |operation: Operation<'_>| {
+            visit(Operation { host_us, ..operation });
+        });
     }
     activation(costing, &moe.expert, held / etp, visit);
     if moe.expert.biases {
@@ -94,6 +98,12 @@ pub(super) fn visit(
         let host_us = costing.software.host_us_per_expert_layer;
         visit(Operation { host_us, ..Operation::new(Family::Router, phase, kernel, launches) });
     }
+}
+
+/// Host time of one grouped GEMM of `groups` local experts in microseconds: `groups x host_us_per_expert_product`, the launches of a loop.
+/// It does not depend on the number of tokens. Source: `multi_stream_cublas_gemm` of Transformer Engine loops over its GEMMs.
+fn loop_us(software: &Software, groups: f64) -> f64 {
+    groups * software.host_us_per_expert_product
 }
 
 /// Visits the biases of the experts' outputs, of `elements` elements on `groups` local experts. Each expert's bias is weighted by the routing

@@ -33,7 +33,7 @@ fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_
             if let Some(top_k) = a.sparse_top_k {
                 shape.span = sparse(shape.span, top_k);
             }
-            softmax(costing, shape, visit);
+            softmax(costing, masked(costing, shape), visit);
         }
         Mixer::Latent(a) => {
             let width = a.qk_nope_head_dim + a.qk_rope_head_dim;
@@ -41,7 +41,7 @@ fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_
             if let Some(top_k) = a.sparse_top_k {
                 shape.span = sparse(shape.span, top_k);
             }
-            softmax(costing, shape, visit);
+            softmax(costing, masked(costing, shape), visit);
         }
         Mixer::Linear(a) => {
             let state = (a.value_heads * a.key_head_dim * a.value_head_dim) as f64;
@@ -111,6 +111,25 @@ fn shape(
         head_dim: head_dim as f64,
         value_dim: value_dim as f64,
         span,
+    }
+}
+
+/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, also those of different documents and of later
+/// keys, `batch x heads x sequence^2` scores instead of those that are visible. PyTorch's kernels read such a mask as a bias.
+fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
+    let plan = costing.plan;
+    if matches!(costing.attention_kernel, AttentionKernel::Unfused { .. })
+        || !costing.software.has_whole_mask(plan)
+    {
+        return shape;
+    }
+    let sequence = plan.sequence_length as f64;
+    AttentionShape {
+        batch: plan.micro_batch as f64,
+        query_length: sequence,
+        key_length: if shape.span == Span::Bidirectional { shape.key_length } else { sequence },
+        span: Span::Bidirectional,
+        ..shape
     }
 }
 

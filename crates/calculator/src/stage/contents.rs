@@ -78,7 +78,10 @@ mod tests {
     fn alike(a: &Work, b: &Work) -> bool {
         let times = |work: &Work| -> Vec<f64> {
             let times = work.compute.iter().chain(&work.exposed).chain(&work.communication);
-            times.map(|time| time.get()).chain([work.launches, work.host.get(), work.flop.get()]).collect()
+            times
+                .map(|time| time.get())
+                .chain([work.launches, work.host.get(), work.looped.get(), work.flop.get()])
+                .collect()
         };
         times(a).into_iter().zip(times(b)).all(|(a, b)| near(a, b))
     }

@@ -14,7 +14,7 @@ pub(super) fn write(
     simulated: &PipelineTimeline,
     end: Seconds,
 ) -> Result<(), Problem> {
-    let catalogue = SoftwareCatalogue::built_in()?;
+    let catalogue = SoftwareCatalogue::shared()?;
     let input = MemoryInput {
         model: costing.model,
         cluster: costing.cluster,

@@ -136,7 +136,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let virtual_stages = if pipeline_parallel > 1 { cells.count("vpp").unwrap_or(1) } else { 1 };
     let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
     let divides = model.num_layers().is_multiple_of((pipeline_parallel * virtual_stages).max(1));
-    let is_lora = model_name(cells).contains("lora") || notes.contains("lora");
+    let described = format!("{} {notes}", framework.to_lowercase());
+    let is_lora = model_name(cells).contains("lora") || described.contains("lora");
     let is_sharded = cells.flag("sequence_parallel") == Some(true) || generation.shards_residual;
     let sequence_parallel = is_sharded && tensor_parallel > 1;
     // Recipes specify the overlap that the generation has; elsewhere the framework's arguments may have another.
@@ -168,13 +169,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         // The run ran, so some division of its layers exists.
         uneven_stages: (layers_per_stage.is_none() && !divides).then_some(true),
         layers_per_stage,
-        overlap_tensor: if notes.contains("no async tp") {
-            Some(false)
-        } else if notes.contains("async tp") {
-            Some(true)
-        } else {
-            is_recipe.then_some(generation.overlap.tensor && sequence_parallel)
-        },
+        overlap_tensor: overlap_of(&described, &["async tp", "async tensor parallel"])
+            .or_else(|| is_recipe.then_some(generation.overlap.tensor && sequence_parallel)),
         // Recipes are benchmarks with forced or random routing, unless they state otherwise.
         expert_imbalance: if notes.contains("natural routing") {
             Some(USUAL_IMBALANCE)
@@ -182,7 +178,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
             (BALANCED.iter().any(|phrase| names(&notes, phrase)) || is_recipe).then_some(1.0)
         },
         document_length: number_after(&notes, "mean document length "),
-        overlap_expert: expert_overlap(&notes),
+        overlap_expert: overlap_of(&described, EXPERT_OVERLAP),
         overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
         overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
         attention_kernel: Some(attention_kernel(framework, &notes, own_kernel)),
@@ -411,6 +407,16 @@ const ALL_SIXTEEN: &[&str] = &[
     "6 bytes a parameter",
 ];
 
+/// Phrases for parameters that are stored and gathered in FP8.
+const NARROW_PARAMETERS: &[&str] = &[
+    "fp8_param_gather",
+    "fp8-param-gather",
+    "fp8 param gather",
+    "fp8 parameter gather",
+    "fp8 parameters",
+    "fp8 primary weights",
+];
+
 /// Sets the number formats that the row specifies; the others are the generation's defaults.
 fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), String> {
     let dtype = cells.text("dtype").unwrap_or("bf16");
@@ -430,6 +436,11 @@ fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), Stri
         (sixteen || notes.contains("mp_mode=pure")).then_some(formats.parameters).or(stated);
     spec.precision_master = all_sixteen.then_some(Master(None));
     spec.precision_moments = moments.then_some(formats.parameters);
+    // Transformer Engine keeps and gathers the parameters in the narrow format; masters stay in 32 bits.
+    let is_narrow = formats.compute != formats.parameters;
+    if is_narrow && NARROW_PARAMETERS.iter().any(|phrase| names(notes, phrase)) {
+        spec.precision_parameters = Some(formats.compute);
+    }
     Ok(())
 }
 
@@ -438,17 +449,20 @@ fn schedule(framework: &str, notes: &str) -> Schedule {
     Schedule::named_in(&text)
 }
 
-/// Whether the notes state that exchanges of experts overlap with compute; `None` if they do not mention it.
-fn expert_overlap(notes: &str) -> Option<bool> {
-    let phrases = [
-        "overlap_moe_expert_parallel_comm",
-        "expert-parallel overlap",
-        "expert overlap",
-        "ep overlap",
-        "a2a overlap",
-    ];
-    let mentioned = phrases.iter().find(|phrase| notes.contains(*phrase))?;
-    Some(names(notes, mentioned))
+/// Phrases for exchanges of experts that overlap with compute.
+const EXPERT_OVERLAP: &[&str] = &[
+    "overlap_moe_expert_parallel_comm",
+    "moe_a2a_overlap",
+    "expert-parallel overlap",
+    "expert overlap",
+    "ep overlap",
+    "a2a overlap",
+];
+
+/// Whether a text states that communication overlaps with compute, by phrases for it; `None` if it does not mention it.
+fn overlap_of(text: &str, phrases: &[&str]) -> Option<bool> {
+    let mentioned = phrases.iter().find(|phrase| text.contains(*phrase))?;
+    Some(names(text, mentioned))
 }
 
 /// The hybrid shard group after `fsdp group N` or `HSDP shard N`.
@@ -482,7 +496,8 @@ fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<
 /// Kernel of attention named in the texts. FlashAttention without a version is 2 where the generation's own kernel keeps scores in memory, and
 /// otherwise the generation's.
 fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> AttentionKernel {
-    let text = format!("{}; {notes}", framework.to_lowercase());
+    // PyTorch's scaled dot-product attention is fused; "attention: torch" alone is its own operators.
+    let text = format!("{}; {notes}", framework.to_lowercase()).replace("torch sdpa", "sdpa");
     let unfused = [
         "no flash",
         "without flash",
@@ -565,10 +580,10 @@ mod tests {
 
     #[test]
     fn overlap_of_experts_is_read_where_it_is_mentioned() {
-        assert_eq!(expert_overlap("expert-parallel overlap off; hybridep"), Some(false));
-        assert_eq!(expert_overlap("overlap_moe_expert_parallel_comm, 1f1b"), Some(true));
-        assert_eq!(expert_overlap("no expert overlap"), Some(false));
-        assert_eq!(expert_overlap("overlapped gradient reduction"), None);
+        assert_eq!(overlap_of("expert-parallel overlap off; hybridep", EXPERT_OVERLAP), Some(false));
+        assert_eq!(overlap_of("overlap_moe_expert_parallel_comm, 1f1b", EXPERT_OVERLAP), Some(true));
+        assert_eq!(overlap_of("no expert overlap", EXPERT_OVERLAP), Some(false));
+        assert_eq!(overlap_of("overlapped gradient reduction", EXPERT_OVERLAP), None);
     }
 
     #[test]

@@ -47,8 +47,8 @@ pub(crate) struct Design {
         help_heading = "Prices"
     )]
     pub(crate) prices: Vec<String>,
-    /// Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable)
-    #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices")]
+    /// Extra price (and watts) per device of a larger scale-up domain, such as `64=2500,90W` (repeatable)
+    #[arg(long, value_name = "SIZE=DOLLARS[,WATTS]", help_heading = "Prices")]
     pub(crate) scale_up_price: Vec<String>,
     /// Maximum price of the network in dollars, such as `30M`
     #[arg(long, value_name = "DOLLARS", help_heading = "Prices")]

@@ -31,10 +31,3 @@ impl From<&OnHosts> for on_hosts::OnHosts {
         Self { nodelist, hostfile, fragments, first_node }
     }
 }
-
-impl OnHosts {
-    /// Tests whether any flag names hosts.
-    pub(crate) const fn are_named(&self) -> bool {
-        self.nodelist.is_some() || self.hostfile.is_some() || self.fragments.is_some()
-    }
-}

@@ -65,6 +65,9 @@ pub(crate) struct Profile {
     /// Show one step, by number
     #[arg(long, value_name = "N", help_heading = "Selection")]
     pub(crate) step: Option<u64>,
+    /// Read these steps only, such as `10..12`, `10..` or `..12`
+    #[arg(long, value_name = "A..B", help_heading = "Selection")]
+    pub(crate) steps: Option<String>,
     /// Show one rank, with `--columns` up to 16; others still attribute waits
     #[arg(long, value_name = "R,...", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) rank: Vec<u32>,
@@ -78,7 +81,7 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "LEVEL", help_heading = "Selection")]
     pub(crate) by: Option<Origin>,
     /// Reproduce the tables of another tool, with its definitions and units
-    #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "rank", "html"])]
+    #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "steps", "rank", "html"])]
     pub(crate) compat: Option<Compat>,
     /// Output the timeline of one step as columns for the web UI
     #[arg(long, help_heading = "Columns", group = "one_step", conflicts_with_all = ["compat", "html"])]

@@ -62,7 +62,18 @@ pub(crate) struct Pricing {
     pub(crate) topology: Option<String>,
 }
 
+impl From<&Pricing> for railwright_commands::Pricing {
+    fn from(pricing: &Pricing) -> Self {
+        Self { network: pricing.network.clone(), topology: pricing.topology.clone() }
+    }
+}
+
 impl Pricing {
+    /// The request.
+    pub(crate) fn wanted(&self) -> railwright_commands::Pricing {
+        self.into()
+    }
+
     /// The equivalent flags, each after a blank; empty for the closed form.
     pub(crate) fn flags(&self) -> String {
         let topology = self.topology.iter().map(|design| format!(" --topology {design}"));

@@ -11,7 +11,6 @@ pub(crate) mod recompute;
 pub(crate) mod search;
 pub(crate) mod sensitivity;
 pub(crate) mod size;
-pub(crate) mod stage_memory;
 pub(crate) mod timeline;
 pub(crate) mod tune;
 pub(crate) mod validate;

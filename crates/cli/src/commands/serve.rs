@@ -1,23 +1,18 @@
 //! `serve`: the web UI, and every command over HTTP on this machine.
 //!
 //! Responsible for: readable files, initially opened files, and the life of the server. Independent of HTTP: see `railwright-server`.
-//! Requests become command lines in [`mod@line`], and run as commands in [`desk`].
+//! [`mod@line`] describes the commands, and requests run as commands in [`desk`].
 
-mod catalogue;
 mod desk;
-mod kept;
 mod line;
-mod openapi;
-mod output_format;
 mod start;
-mod words;
 
 use crate::args;
 use crate::input::access;
-pub(crate) use catalogue::Caller;
 #[cfg(target_family = "wasm")]
 use railwright_server::Backend;
-use railwright_server::Reply;
+pub(crate) use railwright_server::Caller;
+use railwright_server::{Question, Reply};
 use railwright_spec::problem::Problem;
 #[cfg(not(target_family = "wasm"))]
 use {
@@ -42,7 +37,7 @@ pub(crate) fn page_desk() -> impl Backend {
 pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.openapi {
         let caller = if arguments.linked { Caller::Linked } else { Caller::Page };
-        printer.data(&openapi::text(caller), None)?;
+        printer.data(&line::interface().openapi(caller), None)?;
         return Ok(Outcome::Yes);
     }
     let given = crate::input::given::given(&arguments.paths)?;
@@ -75,10 +70,10 @@ pub(crate) fn line_of(
     caller: Caller,
 ) -> Result<(args::Arguments, String), Vec<Problem>> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
-    let question =
-        railwright_server::Question { command, arguments: flags.clone(), format: form.map(str::to_owned) };
-    match line::of(&question, caller).and_then(|asked| asked.parse()) {
-        Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
+    let question = Question { command, arguments: flags.clone(), format: form.map(str::to_owned) };
+    let asked = line::interface().words(&question, caller);
+    match asked.and_then(|asked| Ok((line::parsed(&asked)?, asked.command))) {
+        Ok(line) => Ok(line),
         Err(Reply::Problems { problems, .. }) => Err(problems),
         Err(Reply::Unknown(problem) | Reply::Broken(problem)) => Err(vec![problem]),
         Err(Reply::Answer { .. }) => Err(vec![Problem::new("not a request of a command")]),
@@ -88,7 +83,7 @@ pub(crate) fn line_of(
 /// The description of every command for a program that links this one: OpenAPI, from which it reads arguments and kinds of results.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn description() -> String {
-    openapi::text(Caller::Linked)
+    line::interface().openapi(Caller::Linked)
 }
 
 /// Tests whether a browser can be shown.

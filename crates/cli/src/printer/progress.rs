@@ -6,6 +6,7 @@
 mod bar;
 
 use bar::Bar;
+use railwright_commands::Work;
 use railwright_server::Watch;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -110,20 +111,17 @@ pub(crate) struct Watching {
     pub(super) stop: Stop,
 }
 
-impl Watching {
-    /// Sets completed and total units.
-    pub(crate) fn advance(&self, done: usize, total: usize) -> ControlFlow<()> {
+impl Work for Watching {
+    fn advance(&self, done: usize, total: usize) -> ControlFlow<()> {
         self.progress.reach(done as u64, total as u64);
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Tests whether it was stopped.
-    pub(crate) fn is_stopped(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.stop.is_given()
     }
 
-    /// The work has ended.
-    pub(crate) fn finish(&self) {
+    fn finish(&self) {
         self.progress.finish();
     }
 }

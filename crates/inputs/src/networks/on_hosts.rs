@@ -25,6 +25,19 @@ pub struct OnHosts {
     pub first_node: u32,
 }
 
+impl OnHosts {
+    /// Tests whether any flag names hosts.
+    pub const fn are_named(&self) -> bool {
+        self.nodelist.is_some() || self.hostfile.is_some() || self.fragments.is_some()
+    }
+}
+
+impl From<&Self> for OnHosts {
+    fn from(on: &Self) -> Self {
+        on.clone()
+    }
+}
+
 /// Hosts as specified, before the network is known.
 pub struct Hosts {
     source: Source,
@@ -170,7 +183,7 @@ fn fragments(text: &str) -> Result<Vec<u32>, Problem> {
             part.trim().parse::<u32>().map_err(|_| {
                 Problem::new(format!("`{}` is not a number of hosts", human::shorten(part)))
                     .in_file("--fragments")
-                    .hint("give the hosts in each pod, such as `20,0,12`")
+                    .hint("list the number of hosts in each pod, as in `20,0,12`")
             })
         })
         .collect()

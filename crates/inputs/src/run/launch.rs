@@ -5,7 +5,7 @@
 
 use crate::run::{Sources, slots};
 use crate::{Caller, LOG_LIMIT, Refused, launch_files, path_of, read};
-use railwright_launch::{Format, Launch, Open, RemarkKind, detect};
+use railwright_launch::{Format, Launch, Open, RemarkKind};
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;
@@ -90,7 +90,7 @@ fn none_in(path: &str) -> Result<Problem, Refused> {
                 compares the log with it"
         )));
     }
-    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+    Ok(match launch_files::format(&text) {
         Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint(
             "pass it with \
             --run",

@@ -4,8 +4,8 @@
 //! any of them. Two files of one kind are an error: the choice is the user's.
 
 use super::{Sources, launch};
-use crate::{LOG_LIMIT, Refused, path_of, read};
-use railwright_launch::{Format, detect};
+use crate::{LOG_LIMIT, Refused, launch_files, path_of, read};
+use railwright_launch::Format;
 use railwright_spec::problem::Problem;
 use railwright_spec::{model, run};
 
@@ -88,7 +88,7 @@ fn kind_of(path: &str) -> Result<Kind, Refused> {
         return Ok(Kind::Launch);
     }
     let text = read(path, LOG_LIMIT)?;
-    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+    Ok(match launch_files::format(&text) {
         Some(Format::RunFile) => Kind::Run,
         Some(Format::HuggingFace) => Kind::Model,
         Some(Format::Trace | Format::NcclTests | Format::Topology) | None => Kind::Other,

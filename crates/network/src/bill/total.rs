@@ -95,9 +95,4 @@ impl Bill {
     pub fn has_ports_of_devices(&self) -> bool {
         self.counts.nics > 0
     }
-
-    /// Watts for each device.
-    pub fn watts_per_device(&self) -> Watts {
-        self.watts / self.devices as f64
-    }
 }

@@ -1,28 +1,40 @@
 //! The files with the traces of ASTRA-sim: its analytical network, its system layer, and process groups.
 //!
 //! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between domains), the only form that the
-//! analytical backend supports. Its oversubscription, hashes and failed parts are lost. [`lost`] lists them.
+//! analytical backend supports. Its oversubscription, hashes and failed parts are lost. [`lost`] and [`crossing`] list them.
+//!
+//! Units and algorithms are those of ASTRA-sim at 518bd51 (26 March 2026), checked by `xtask/peers/astra-sim`. A GB/s is 2^30 bytes a second
+//! (`NetworkFunction.cpp`). A message over a switch has the latency twice (`Switch.cpp`). It goes over the first dimension in which its ends
+//! differ (`MultiDimTopology.cpp`).
 
 use crate::topology::Design;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
-use std::collections::BTreeMap;
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Bandwidth in GB/s, latency in ns, members of each dimension.
-fn dimensions(design: &Design) -> Vec<(u64, f64, f64)> {
+/// Bytes a second of one GB/s of ASTRA-sim.
+pub const GB: f64 = 1_073_741_824.0;
+
+/// A dimension of the network: members, bandwidth of each, and latency of a message between two of them.
+struct Dimension {
+    members: u64,
+    bandwidth: BytesPerSecond,
+    latency: Seconds,
+}
+
+fn dimensions(design: &Design) -> Vec<Dimension> {
     let mut list = Vec::new();
     if design.domain.size > 1 {
-        list.push((design.domain.size, design.domain.bandwidth.gb(), design.domain.latency.get() * 1e9));
+        let (bandwidth, latency) = (design.domain.bandwidth, design.domain.latency);
+        list.push(Dimension { members: design.domain.size, bandwidth, latency });
     }
     if design.domains() > 1 || list.is_empty() {
         // Two hosts' links and the switches between them, up and down.
         let hops = 2.0 * design.fabric_tiers().max(1) as f64;
-        list.push((
-            design.domains().max(1),
-            design.nic_bandwidth.gb(),
-            hops * design.link_latency.get() * 1e9,
-        ));
+        let latency = design.link_latency * hops;
+        list.push(Dimension { members: design.domains().max(1), bandwidth: design.nic_bandwidth, latency });
     }
     list
 }
@@ -30,13 +42,15 @@ fn dimensions(design: &Design) -> Vec<(u64, f64, f64)> {
 /// The network file, and the properties of the design that it cannot express.
 pub fn network(design: &Design) -> (String, Vec<String>) {
     let list = dimensions(design);
-    let row = |of: &dyn Fn(&(u64, f64, f64)) -> String| list.iter().map(of).collect::<Vec<_>>().join(", ");
+    let row = |of: &dyn Fn(&Dimension) -> String| list.iter().map(of).collect::<Vec<_>>().join(", ");
     let mut text = format!("# {}\n", design.name.replace('\n', " "));
     // Writing to a string cannot fail.
     let _ = writeln!(text, "topology: [ {} ]", row(&|_| "Switch".to_owned()));
-    let _ = writeln!(text, "npus_count: [ {} ]", row(&|one| one.0.to_string()));
-    let _ = writeln!(text, "bandwidth: [ {} ]  # GB/s", row(&|one| decimal(one.1)));
-    let _ = writeln!(text, "latency: [ {} ]  # ns", row(&|one| decimal(one.2)));
+    let _ = writeln!(text, "npus_count: [ {} ]", row(&|one| one.members.to_string()));
+    let bandwidths = row(&|one| decimal(one.bandwidth.get() / GB));
+    let _ = writeln!(text, "bandwidth: [ {bandwidths} ]  # GB/s of 2^30 bytes");
+    let latencies = row(&|one| decimal(one.latency.get() * 1e9 / 2.0));
+    let _ = writeln!(text, "latency: [ {latencies} ]  # ns, to the switch and from it");
     (text, lost(design))
 }
 
@@ -65,21 +79,48 @@ fn lost(design: &Design) -> Vec<String> {
     lost
 }
 
-/// The system file: rings in every dimension, an all-to-all without a limit of peers.
-pub fn system(design: &Design) -> String {
-    let each = |word: &str| {
-        let list: Vec<String> = dimensions(design).iter().map(|_| format!("\"{word}\"")).collect();
-        list.join(", ")
+/// Process groups whose messages get the wrong dimension, in words: those over several domains and several places in a domain. Rings of all
+/// ranks are excepted, because ASTRA-sim divides them by dimension. `all_to_alls` are the groups with an all-to-all.
+pub fn crossing(
+    design: &Design,
+    groups: &BTreeMap<u32, &[u32]>,
+    all_to_alls: &BTreeSet<u32>,
+) -> Option<String> {
+    let domain = design.domain.size.max(1) as u32;
+    let several = |members: &[u32], of: &dyn Fn(u32) -> u32| {
+        members.iter().map(|rank| of(*rank)).collect::<BTreeSet<_>>().len() > 1
     };
+    let is_crossing = |(name, members): &(&u32, &&[u32])| {
+        let is_divided = members.len() as u64 == design.devices && !all_to_alls.contains(*name);
+        !is_divided && several(members, &|rank| rank / domain) && several(members, &|rank| rank % domain)
+    };
+    let count = groups.iter().filter(is_crossing).count();
+    (count > 0).then(|| {
+        format!(
+            "the network between domains for messages of {count} process groups to another place in another domain, which \
+             ASTRA-sim sends at the bandwidth of a domain"
+        )
+    })
+}
+
+/// The system file: rings in every dimension, and an all-to-all with one peer at a time. The analytical network has no contention, so
+/// that concurrent messages of a rank would each have its whole bandwidth. ASTRA-sim runs an all-to-all of a part of the ranks as a
+/// multi-hop ring if the list has several dimensions, so it has one. A received part of a reduction is written once and read twice at the
+/// memory bandwidth of a device.
+pub fn system(design: &Design, memory: BytesPerSecond) -> String {
+    let rings: Vec<&str> = dimensions(design).iter().map(|_| "\"ring\"").collect();
     format!(
         "{{\n  \"scheduling-policy\": \"LIFO\",\n  \"endpoint-delay\": 10,\n  \"active-chunks-per-dimension\": 1,\n  \
          \"preferred-dataset-splits\": 4,\n  \"all-reduce-implementation\": [{ring}],\n  \"all-gather-implementation\": [{ring}],\n  \
-         \"reduce-scatter-implementation\": [{ring}],\n  \"all-to-all-implementation\": [{direct}],\n  \
-         \"collective-optimization\": \"localBWAware\",\n  \"local-mem-bw\": 3000,\n  \"boost-mode\": 0,\n  \"roofline-enabled\": 0\n}}\n",
-        ring = each("ring"),
-        direct = each("direct")
+         \"reduce-scatter-implementation\": [{ring}],\n  \"all-to-all-implementation\": [\"oneDirect1\"],\n  \
+         \"collective-optimization\": \"localBWAware\",\n  \"local-mem-bw\": {memory},\n  \"boost-mode\": 0,\n  \"roofline-enabled\": 0\n}}\n",
+        ring = rings.join(", "),
+        memory = memory.gb(),
     )
 }
+
+/// The file of the memory beyond the devices: none.
+pub const MEMORY: &str = "{\n  \"memory-type\": \"NO_MEMORY_EXPANSION\"\n}\n";
 
 /// Process groups by name.
 pub fn comm_groups(groups: &BTreeMap<u32, &[u32]>) -> String {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::flow::listed::{Listed, Routes, parse};
+use crate::imported::{Imported, RouteSetting, Surroundings};
 use crate::simulate::Wiring;
 use crate::topology::{DesignSpec, Kind, Routing};
-use railwright_spec::quantity::BytesPerSecond;
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
 
 fn wiring(routing: Routing) -> Wiring {
@@ -140,16 +141,66 @@ fn matrices_start_flows_when_the_table_does() {
     assert!(fails(large).contains("exceed"));
 }
 
+/// A network for ASTRA-sim, read back: messages in a domain and between domains have the bandwidth and the latency of the design.
+#[test]
+fn networks_of_astra_sim_have_the_speeds_of_the_design() {
+    let wiring = wiring(Routing::Static);
+    let (text, _) = network(&wiring.topology.design);
+    let surroundings =
+        Surroundings { domain: 8, domain_bandwidth: BytesPerSecond::new(1.0), latency: Seconds::new(1.0) };
+    let setting = RouteSetting { routing: Routing::Spray, seed: 0, paths: 1 };
+    let drawing = crate::imported::parse(&text, "network.yml").expect("a network");
+    let read = Imported::new(&drawing, "network.yml", &surroundings, setting).expect("a fabric");
+    assert_eq!((read.devices.len(), read.domain), (32, 1));
+    // Devices of one domain, of one rail on one leaf, and of one rail on two leaves.
+    for (from, to) in [(0, 1), (0, 31 - 3)] {
+        let [own, theirs] =
+            [wiring.link_path(from, to, 0).expect("joined"), read.link_path(from, to, 0).expect("joined")];
+        assert!((own.latency / theirs.latency - 1.0).abs() < 1e-9, "{from} {to}: {own:?} {theirs:?}");
+        let slowest = |capacities: &[f64], links: &[(u32, f64)]| {
+            links.iter().map(|(link, share)| capacities[*link as usize] / share).fold(f64::INFINITY, f64::min)
+        };
+        let own = slowest(&Routes::capacities(&wiring), &own.links);
+        let theirs = slowest(&Routes::capacities(&read), &theirs.links);
+        assert!((own / theirs - 1.0).abs() < 1e-9, "{from} {to}: {own} {theirs}");
+    }
+}
+
+/// Groups over domains whose members have several places in them get the bandwidth of a domain in ASTRA-sim, except rings of all ranks.
+#[test]
+fn groups_with_the_wrong_dimension_are_counted() {
+    let design = wiring(Routing::Spray).topology.design;
+    let all: Vec<u32> = (0..32).collect();
+    let groups = BTreeMap::from([
+        (1, &[0_u32, 1, 2, 3][..]),
+        (2, &[0, 4, 8][..]),
+        (3, &[0, 1, 4, 5][..]),
+        (4, all.as_slice()),
+    ]);
+    let of = |direct: &[u32]| crossing(&design, &groups, &direct.iter().copied().collect());
+    assert!(of(&[]).is_some_and(|text| text.contains("of 1 process groups")), "{:?}", of(&[]));
+    assert!(of(&[4]).is_some_and(|text| text.contains("of 2 process groups")), "{:?}", of(&[4]));
+    assert_eq!(
+        crossing(&design, &BTreeMap::from([(1, &[0, 4][..])]), &std::collections::BTreeSet::new()),
+        None
+    );
+}
+
 #[test]
 fn networks_of_astra_sim_have_the_domain_and_the_network() {
     let (text, lost) = network(&wiring(Routing::Spray).topology.design);
     assert!(text.contains("npus_count: [ 4, 8 ]"), "{text}");
     assert!(text.contains("topology: [ Switch, Switch ]") && text.contains("bandwidth: [ "), "{text}");
-    assert!(text.contains(", 50.0 ]  # GB/s"), "{text}");
+    // 400 Gbit/s in units of 2^30 bytes.
+    assert!(text.contains(", 46.566128730773926 ]  # GB/s of 2^30 bytes"), "{text}");
     assert_eq!(lost.len(), 1, "{lost:?}");
-    let system: serde_json::Value =
-        serde_json::from_str(&system(&wiring(Routing::Spray).topology.design)).expect("JSON");
+    let system: serde_json::Value = serde_json::from_str(&system(
+        &wiring(Routing::Spray).topology.design,
+        BytesPerSecond::from_gb(3350.0),
+    ))
+    .expect("JSON");
     assert_eq!(system["all-reduce-implementation"].as_array().map(Vec::len), Some(2));
+    assert_eq!(system["local-mem-bw"], 3350.0);
     let groups = BTreeMap::from([(1, &[0_u32, 1][..]), (2, &[2, 3])]);
     let read = read_comm_groups(&comm_groups(&groups), "g.json").expect("groups");
     assert_eq!(read["2"], [2, 3]);

@@ -14,7 +14,8 @@ const MOST_NODES: usize = 200_000;
 const MOST_CABLES: usize = 2_000_000;
 
 /// Formats of a fabric, in words.
-pub(super) const FORMATS: &str = "use a DOT graph, GraphML, the output of ibnetdiscover, or cables of NetBox";
+pub(super) const FORMATS: &str =
+    "use a DOT graph, GraphML, the output of ibnetdiscover, cables of NetBox, or a network of ASTRA-sim";
 
 /// Kind of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

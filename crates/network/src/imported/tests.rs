@@ -209,3 +209,50 @@ fn cables_for_netbox_are_read_again() {
     );
     assert!(problem(header).contains("no cables"));
 }
+
+/// ASTRA-sim's networks: a star, a ring and two dimensions, with bandwidths in units of 2^30 bytes.
+#[test]
+fn networks_of_astra_sim_have_their_dimensions() {
+    let of = |text: &str| fabric(text, Routing::Spray);
+    let gb = crate::exported::GB;
+    let path = |fabric: &Imported, from, to| fabric.link_path(from, to, 0).expect("joined");
+    let star =
+        of("topology: [ Switch ]  # comment\nnpus_count: [ 8 ]\nbandwidth: [ 400.0 ]\nlatency: [ 936.25 ]\n");
+    assert_eq!((star.devices.len(), star.domain), (8, 1));
+    assert!((star.nic_bandwidth.get() / (400.0 * gb) - 1.0).abs() < 1e-12);
+    assert!((path(&star, 0, 7).latency - 2.0 * 936.25e-9).abs() < 1e-15);
+    let ring = of("topology: [Ring]\nnpus_count: [16]\nbandwidth: [50]\nlatency: [500]\n");
+    // The shorter way around, over the devices between.
+    for (to, hops) in [(1, 1.0), (4, 4.0), (15, 1.0), (9, 7.0)] {
+        assert!((path(&ring, 0, to).latency - hops * 500e-9).abs() < 1e-15, "{to}");
+    }
+    // A shift by one uses one of the two links of each device, a shift by seven passes seven links.
+    assert!((ring.nic_bandwidth.get() / (100.0 * gb) - 1.0).abs() < 1e-12);
+    let shift = |by: u32| (0..16).map(|n| (n, (n + by) % 16)).collect::<Vec<_>>();
+    assert!((slowdown(&ring, &shift(1)) - 2.0).abs() < 1e-9);
+    assert!((slowdown(&ring, &shift(7)) - 14.0).abs() < 1e-9);
+    let text = "topology: [ FullyConnected, Switch ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 100, 25 ]\nlatency: [ 10, 1000 ]\n";
+    // One dimension after the other.
+    let two = fabric(text, Routing::Ecmp);
+    assert_eq!(two.devices.len(), 8);
+    for (to, latency) in [(1, 10e-9), (4, 2e-6), (5, 2.01e-6)] {
+        assert!((path(&two, 0, to).latency - latency).abs() < 1e-15, "{to}");
+    }
+    for (text, expected) in [
+        (
+            "topology: [ Torus ]\nnpus_count: [ 8 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n",
+            "no topology of ASTRA-sim",
+        ),
+        ("topology: [ Ring ]\nnpus_count: [ 8, 2 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "has 2 values"),
+        ("topology: [ Ring ]\nnpus_count: [ 1 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "at least 2"),
+        ("topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 0 ]\nlatency: [ 1 ]\n", "must be above 0"),
+        (
+            "topology: [ Ring, Ring ]\nnpus_count: [ 60000, 9 ]\nbandwidth: [ 1, 1 ]\nlatency: [ 1, 1 ]\n",
+            "more than",
+        ),
+        ("topology:\n- Ring\nnpus_count: [ 8 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "has no list"),
+    ] {
+        let problem = parse(text, "network.yml").expect_err("no network").message;
+        assert!(problem.contains(expected), "{problem}");
+    }
+}

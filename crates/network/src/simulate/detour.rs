@@ -3,13 +3,14 @@
 //! Responsible for: the route of a message whose usual route is broken. Excludes usual routes (`topology::link_paths`).
 //!
 //! Equal routes first: every switch spreads sprayed packets evenly over its links that lead on, and hashes choose among them with equal
-//! chances. No switch weighs its links by the bandwidth behind them. `network failures` has the same policy (`failures::above`). Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
+//! chances. No switch weighs its links by the bandwidth behind them, except with adaptive routing in trees. `network failures` has the same
+//! policy (`failures::above`). Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
 //! alone, as dragonflies and tori allow.
 
 use super::wiring::Wiring;
 use crate::flow::LinkPath;
 use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Draws of a port by hash before its equal routes count as gone: with one port in ten left, fewer than two in a million miss it.
 const DRAWS: u64 = 128;
@@ -82,27 +83,53 @@ pub(super) fn own_path(wiring: &Wiring, from: u32, to: u32, label: u64) -> Optio
     }
 }
 
-/// Sprayed packets avoid broken links, and links after which all are broken: each switch spreads its input over the rest.
+/// Sprayed packets avoid broken links, and links after which all are broken: each switch spreads its input over the rest. Adaptive routing
+/// in trees weighs the links to a switch by the bandwidth that leads on from it, at most their own. Queues grow where less leads on, until
+/// packets avoid them.
 fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;
-    // Backwards: nodes from which an unbroken route continues.
-    let mut leads: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(to), 1.0)]);
+    let design = &wiring.topology.design;
+    let is_weighed = design.routing == Routing::Adaptive && design.kind.is_clos();
+    // Backwards: nodes from which an unbroken route continues, and the bandwidth of all kept links between two nodes.
+    let mut leads: BTreeSet<NodeId> = BTreeSet::from([NodeId(to)]);
+    let mut between: BTreeMap<(NodeId, NodeId), f64> = BTreeMap::new();
     let mut kept: Vec<Hop> = Vec::with_capacity(usual.hops.len());
-    let mut leaving: BTreeMap<NodeId, f64> = BTreeMap::new();
     for hop in usual.hops.iter().rev() {
-        if wiring.is_alive(hop.link) && leads.contains_key(&graph.to(hop.link)) {
-            leads.insert(graph.from(hop.link), 1.0);
-            *leaving.entry(graph.from(hop.link)).or_default() += hop.share;
+        let ends = (graph.from(hop.link), graph.to(hop.link));
+        if wiring.is_alive(hop.link) && leads.contains(&ends.1) {
+            leads.insert(ends.0);
+            *between.entry(ends).or_default() += graph.capacity(hop.link).get();
             kept.push(*hop);
         }
     }
-    leads.get(&NodeId(from))?;
-    // Forwards: arrivals at a node leave it in the usual proportions.
+    if !leads.contains(&NodeId(from)) {
+        return None;
+    }
+    let mut behind: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(to), f64::INFINITY)]);
+    let mut leaving: BTreeMap<NodeId, f64> = BTreeMap::new();
+    let weigh = |hop: Hop| {
+        let (source, sink) = (graph.from(hop.link), graph.to(hop.link));
+        if !matches!(graph.node(sink), Node::Switch(_)) {
+            // A port of the receiver limits all routes alike.
+            behind.insert(source, f64::INFINITY);
+            *leaving.entry(source).or_default() += hop.share;
+            return (hop, hop.share);
+        }
+        let all = between.get(&(source, sink)).copied().unwrap_or(f64::INFINITY);
+        let onward = behind.get(&sink).copied().unwrap_or(0.0).min(all);
+        let weight = graph.capacity(hop.link).get() / all * onward;
+        *behind.entry(source).or_default() += weight;
+        let weight = if is_weighed { weight } else { hop.share };
+        *leaving.entry(source).or_default() += weight;
+        (hop, weight)
+    };
+    let kept: Vec<(Hop, f64)> = kept.into_iter().map(weigh).collect();
+    // Forwards: arrivals at a node leave it by the weights of its links.
     let mut arrived: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(from), 1.0)]);
     let mut route = Route::default();
-    for hop in kept.iter().rev() {
+    for (hop, weight) in kept.iter().rev() {
         let (source, sink) = (graph.from(hop.link), graph.to(hop.link));
-        let share = arrived.get(&source).copied().unwrap_or(0.0) * hop.share / leaving[&source];
+        let share = arrived.get(&source).copied().unwrap_or(0.0) * weight / leaving[&source];
         if share > 0.0 {
             *arrived.entry(sink).or_default() += share;
             route.hops.push(Hop { share, ..*hop });

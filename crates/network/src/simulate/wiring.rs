@@ -44,7 +44,7 @@ pub struct Wiring {
 
 /// Tests whether links with the same state are pooled: one sprayed message over every link of a tree would use thousands.
 fn is_pooled(design: &Design) -> bool {
-    design.routing == Routing::Spray && design.kind.is_clos()
+    design.routing.is_even_in_trees() && design.kind.is_clos()
 }
 
 /// Cables removed by broken parts, by link number over two.
@@ -161,7 +161,9 @@ impl Wiring {
             other.design.routing = Routing::Ecmp;
             Box::new(other)
         });
-        let detours = (topology.design.routing == Routing::Adaptive).then(|| {
+        // Trees have no third groups.
+        let has_detours = topology.design.routing == Routing::Adaptive && !topology.design.kind.is_clos();
+        let detours = has_detours.then(|| {
             let mut other = topology.clone();
             other.design.routing = Routing::Valiant;
             Box::new(Self::put(other, failed, broken.clone()))

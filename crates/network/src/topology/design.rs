@@ -192,12 +192,6 @@ impl Design {
         domain * (self.domain.size / self.rails) + local / self.rails
     }
 
-    /// The device at an index of a rail.
-    pub const fn device_at(&self, rail: u64, place: u64) -> u64 {
-        let per_domain = self.domain.size / self.rails;
-        place / per_domain * self.domain.size + place % per_domain * self.rails + rail
-    }
-
     /// The fabric of a device in each plane, and its leaf in that fabric.
     pub fn leaf_of(&self, network: &ClosNetwork, device: u64) -> (u64, u64) {
         let (rail, place) = (self.rail(device), self.place_in_rail(device));

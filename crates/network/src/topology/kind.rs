@@ -119,13 +119,14 @@ impl Kind {
         )
     }
 
-    /// Routings that it supports. Detours are for groups joined by few links.
+    /// Routings that it supports. Detours are for groups joined by few links. Adaptive routing in trees has none.
     pub const fn routings(self) -> &'static [Routing] {
         match self {
             Self::ScaleUp => &[],
             Self::Dragonfly | Self::DragonflyPlus => {
                 &[Routing::Ecmp, Routing::Spray, Routing::Static, Routing::Valiant, Routing::Adaptive]
             }
+            kind if kind.is_clos() => &[Routing::Ecmp, Routing::Spray, Routing::Static, Routing::Adaptive],
             _ => &[Routing::Ecmp, Routing::Spray, Routing::Static],
         }
     }
@@ -198,7 +199,8 @@ pub enum Routing {
     /// Packets between groups of a dragonfly spread evenly over all third groups (Valiant's, not minimal): twice the links for messages
     /// that would congest few of them.
     Valiant,
-    /// Sprayed over minimal routes or Valiant's detours, whichever is faster for a collective with the network to itself.
+    /// In dragonflies, sprayed over minimal routes or Valiant's detours, whichever is faster for a collective with the network to itself. In
+    /// trees, sprayed with weights: packets avoid links behind which parts have failed.
     Adaptive,
 }
 
@@ -225,6 +227,11 @@ impl Routing {
     /// Tests whether a hash selects routes, so that another seed gives another draw.
     pub const fn is_hashed(self) -> bool {
         matches!(self, Self::Ecmp)
+    }
+
+    /// Tests whether packets spread evenly over all links upwards of a whole tree.
+    pub const fn is_even_in_trees(self) -> bool {
+        matches!(self, Self::Spray | Self::Adaptive)
     }
 
     /// Tests whether packets of one message use many routes concurrently.

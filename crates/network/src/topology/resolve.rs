@@ -445,5 +445,9 @@ fn check_routing(kind: Kind, given: Option<Routing>) -> Result<(), Problem> {
         kind.name()
     ))
     .at_key("design.routing")
-    .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
+    .hint(format!(
+        "choose one of {}; `{name}` is for dragonflies{}",
+        names.join(", "),
+        if routing == Routing::Adaptive { " and trees" } else { "" }
+    )))
 }

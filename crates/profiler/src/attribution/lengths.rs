@@ -14,7 +14,7 @@ use crate::joined::Joined;
 use crate::kernels::{KernelTable, is_grouped};
 use crate::workers::Workers;
 use railwright_spec::median;
-use railwright_step::OperatorFamily;
+use railwright_step::{Dimension, OperatorFamily};
 use std::collections::BTreeMap;
 
 /// Work that differs between ranks.
@@ -24,17 +24,20 @@ pub enum Work {
     Lengths,
     /// Grouped GEMMs of experts with different loads.
     Experts,
+    /// Attention on chunks of sequences: the same chunk of every context-parallel group is longer, as with a causal mask.
+    Chunks,
 }
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Lengths, Self::Experts];
+    pub const ALL: [Self; 3] = [Self::Lengths, Self::Experts, Self::Chunks];
 
     /// Cause of such a delay in [`super::Named`].
     pub const fn cause(self) -> &'static str {
         match self {
             Self::Lengths => "sequence lengths",
             Self::Experts => "expert loads",
+            Self::Chunks => "context parallel chunks",
         }
     }
 
@@ -47,8 +50,8 @@ impl Work {
         };
         match (self, is_grouped(name)) {
             // The loads of experts differ for a reason of their own.
-            (Self::Lengths, true) if !is_attention => None,
-            (Self::Lengths, _) => Some(is_attention),
+            (Self::Lengths | Self::Chunks, true) if !is_attention => None,
+            (Self::Lengths | Self::Chunks, _) => Some(is_attention),
             (Self::Experts, grouped) => Some(grouped && !is_attention),
         }
     }
@@ -62,6 +65,12 @@ const SCATTER: f64 = 0.05;
 
 /// Minimum ratio of that scatter to the scatter of other GEMMs and attention.
 const APART: f64 = 3.0;
+
+/// Minimum difference between the largest and the smallest attention time of a context-parallel group, as a share of its mean.
+const UNEVEN: f64 = 0.1;
+
+/// Maximum scatter of one position's attention time between context-parallel groups, as a share of that difference.
+const ALIKE: f64 = 0.25;
 
 /// Maximum number of compared ranks; of more, evenly chosen ones.
 const COMPARED: usize = 256;
@@ -123,6 +132,59 @@ pub(super) fn cost(
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let saved = base - replay(chains, joined, &own, &transfer).span;
     (saved as f64 > LEAST_SHARE * base as f64).then_some(saved)
+}
+
+/// Members with the longer chunks of their sequences: the same positions of all context-parallel groups, at least two, have more attention
+/// than the mean of their group. `None` if groups differ in it, because sequences of different lengths are longer on all of a group's ranks.
+pub(super) fn longer_chunks(
+    job: &Job,
+    table: &NameTable,
+    (chains, joined): (&Chains, &Joined),
+    workers: &impl Workers,
+) -> Option<Vec<usize>> {
+    let groups = joined.groups.groups.iter();
+    let groups = groups.filter(|group| group.dimension.dimension == Dimension::Context);
+    let members: Vec<Vec<usize>> = groups
+        .filter_map(|group| {
+            let ranks = group.ranks.as_ref()?.ranks();
+            let members: Option<Vec<usize>> = ranks.iter().map(|&rank| job.position(rank)).collect();
+            members.filter(|members| members.len() > 1)
+        })
+        .collect();
+    let size = members.first()?.len();
+    if members.len() < 2 || members.iter().any(|group| group.len() != size) {
+        return None;
+    }
+    let attention = workers.map(&job.members, |_, member| {
+        let heavy = heavy(Work::Chunks, &member.trace, table, chains.span);
+        let of_work = heavy.values().filter(|of| of.0).flat_map(|of| &of.1);
+        of_work.map(|call| call.1).sum::<i64>() as f64
+    });
+    // By group: attention time of each position relative to the group's mean.
+    let shares: Vec<Vec<f64>> = members
+        .iter()
+        .map(|group| {
+            let times = || group.iter().filter_map(|&member| attention.get(member).copied());
+            let mean = times().sum::<f64>() / size as f64;
+            times().map(|time| time / mean.max(1.0)).collect()
+        })
+        .collect();
+    let at = |position: usize| shares.iter().filter_map(move |group| group.get(position).copied());
+    let (mut means, mut scatter) = (Vec::new(), 0.0_f64);
+    for position in 0..size {
+        let mean = at(position).sum::<f64>() / shares.len() as f64;
+        scatter = at(position).map(|share| (share - mean).abs()).fold(scatter, f64::max);
+        means.push(mean);
+    }
+    let (least, most) =
+        means.iter().fold((f64::MAX, 0.0_f64), |(least, most), &mean| (least.min(mean), most.max(mean)));
+    if most - least < UNEVEN || scatter > ALIKE * (most - least) {
+        return None;
+    }
+    let longer: Vec<usize> = (0..size)
+        .filter(|&position| means.get(position).is_some_and(|mean| *mean > 1.0 + UNEVEN / 2.0))
+        .collect();
+    Some(members.iter().flat_map(|group| longer.iter().filter_map(|&at| group.get(at).copied())).collect())
 }
 
 /// Durations of a kernel by position, on all ranks with the most frequent number of calls. `None` with fewer than three ranks.

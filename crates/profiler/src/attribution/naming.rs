@@ -121,9 +121,16 @@ impl Measured<'_> {
         }
         Work::ALL.into_iter().filter(|work| named.iter().all(|one| is_of(*work, one))).find_map(|work| {
             let cost = lengths::cost(work, job, names, (self.chains, self.joined), self.base, workers)?;
+            let chunks = (work == Work::Lengths)
+                .then(|| lengths::longer_chunks(job, names, (self.chains, self.joined), workers))
+                .flatten();
+            let (work, members) = match chunks {
+                Some(longer) => (Work::Chunks, longer),
+                None => (work, (0..job.members.len()).collect()),
+            };
             Some(Named {
                 kind: Kind::Group,
-                ranks: self.ranks_of(0..job.members.len()),
+                ranks: self.ranks_of(members),
                 stage: None,
                 cause: work.cause(),
                 cost_s: cost as f64 / self.count / 1e9,

@@ -45,7 +45,7 @@ impl Rule for BoundByMemory {
         let other = context.times_under(fits).filter(|(name, _)| is_other(name));
         let other = other.map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
         let all = context.mean(Label::MemoryBound) - other;
-        if context.share(all) < 0.25 {
+        if context.share(all) < 0.25 || context.has_launches_alone() {
             return Vec::new();
         }
         // Names of compiler-generated kernels.
@@ -57,7 +57,7 @@ impl Rule for BoundByMemory {
         let cost = all - USUAL * context.step();
         vec![Finding {
             id: self.id().to_owned(),
-            message: "element-wise kernels and norms take more than a fifth of the step".to_owned(),
+            message: "element-wise kernels and norms above 20% of the step".to_owned(),
             cost: Some(cost),
             savings: context.savings(&fused, cost / all.max(1.0)),
             explained: Explained::Whole,

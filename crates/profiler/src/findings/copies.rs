@@ -42,6 +42,9 @@ impl Rule for Copies {
         let is_read = costliest.contains("DtoH");
         let apart = is_apart(context, costliest);
         let operator = operator(context, costliest);
+        let is_seeded = operator
+            .as_ref()
+            .is_some_and(|(name, _)| matches!(name.as_str(), "aten::baddbmm" | "aten::addbmm"));
         let of_buckets = operator.as_ref().is_some_and(|(name, _)| name.contains("reducer::copy_"));
         vec![Finding {
             id: self.id().to_owned(),
@@ -69,7 +72,13 @@ impl Rule for Copies {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
             } else if is_local && of_buckets {
-                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients then live in its buckets".to_owned()
+                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients are then stored in its \
+                 buckets"
+                    .to_owned()
+            } else if is_local && is_seeded {
+                "these GEMMs copy the tensor to which they add: pass an attention mask to fused attention (`scaled_dot_product_attention`), \
+                 and a bias to the linear layer"
+                    .to_owned()
             } else if is_local {
                 "let the operator that copies or clears memory on the device write in place".to_owned()
             } else {

@@ -12,7 +12,8 @@ use railwright_step::OperatorFamily;
 pub(super) struct Float32;
 
 fn is_float32(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+    // `cublasGemm` of templates contains the word for GEMMs in float32.
+    let name = name.to_ascii_lowercase().replace("cublasgemm", "");
     // Convolutions of cuDNN: `scudnn`, and engines with the type of their elements as the first argument of the template.
     let engines =
         ["dgrad_engine<float", "wgrad_alg0_engine<float", "wgrad_engine<float", "fprop_engine<float"];
@@ -20,8 +21,7 @@ fn is_float32(name: &str) -> bool {
         .iter()
         .chain(&engines)
         .any(|word| name.contains(word))
-        && !name.contains("bf16")
-        && !name.contains("f16f16")
+        && !matches!(format(&name), Some(DataType::Bf16 | DataType::Fp16 | DataType::Fp8))
 }
 
 /// Tests whether a kernel multiplies in TF32. `s1688gemm` is TF32 unless a 16-bit format precedes it.
@@ -121,6 +121,13 @@ mod tests {
             "void cudnn::detail::dgrad_engine<float, 128, 6, 7, 3, 3, 5, false>(int, int, int)",
         ] {
             assert!(is_float32(convolution) && !is_newer(convolution), "{convolution}");
+        }
+        for half in [
+            "ampere_fp16_s1688gemm_fp16_128x128_ldg8_f2f_stages_32x1_tn",
+            "void gemmSN_NN_kernel<float, 128, 2, 4, 8, 4, 4, false, cublasGemvTensorStridedBatched<__half const> >(cublasGemmSmallNParams)",
+            "sm80_xmma_gemm_bf16f32_bf16f32_f32_tn_n_tilesize64x64x64_stage4",
+        ] {
+            assert!(!is_float32(half), "{half}");
         }
         assert!(is_newer("ampere_sgemm_128x128_tn") && !is_newer("volta_sgemm_64x64_nt"));
         assert!(is_older("volta_sgemm_64x64_nt") && !is_older("ampere_sgemm_128x128_tn"));

@@ -3,7 +3,7 @@
 //! Responsible for: collectives limited by latency, by group. Without recorded sizes, only many very short calls count.
 
 use super::purpose::reduces_by_ddp;
-use super::{Context, Rule, time};
+use super::{Context, Inference, Rule, time};
 use crate::communication::Operation;
 use crate::profile::{Explained, Finding};
 use crate::replay::lower_median;
@@ -31,6 +31,12 @@ impl Rule for Fragmented {
          are merged into one. Without recorded sizes, 100 calls of one kind per step whose median is below 50 us are reported.\n\n\
          Remedies: buckets (`--ddp-bucket-size`, `reduce_bucket_size`), coalesced calls, flattened \
          parameters."
+    }
+
+    fn inference(&self) -> Inference {
+        Inference::Advice(
+            "fuse each all-reduce with the norm or GEMM beside it (the server's fused kernels), or use fewer tensor parallel ranks",
+        )
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {

@@ -4,6 +4,7 @@
 //! usually take far less time are bystanders: their findings state that the cause is unknown.
 
 use super::idle::{is_compiled, served};
+use super::remedies::of_xla;
 use super::{Context, launching, short, time};
 use crate::NameId;
 use crate::causes::{Cause, CauseUse, Key, Stacks, Usual, key};
@@ -63,6 +64,10 @@ const VIEWS: [&str; 25] = [
 /// Steps of the optimizers that PyTorch fuses (`torch.optim`: `fused=True`).
 const FUSED: [&str; 4] = ["#Adam.step", "#AdamW.step", "#SGD.step", "#Adagrad.step"];
 
+/// Advice for long calls that launch the work of JAX or another program on XLA.
+const DISPATCH: &str = "these calls recur in later steps: run more work per dispatch (larger functions under `jax.jit`, `jax.lax.scan` for \
+                        loops), and keep host cores free of other work";
+
 /// Remedy for a long host call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Remedy {
@@ -114,7 +119,7 @@ impl Remedy {
                 "move long host operators to the device, run them in advance in another process, or call them less often"
             }
             Self::Unknown => {
-                "these operators are usually far shorter, so the cause is outside of them: check for preempted threads (`perf sched`), \
+                "these operators are usually far shorter, so the cause is elsewhere: check for preempted threads (`perf sched`), \
                  other processes on these cores and locks"
             }
         }
@@ -125,8 +130,12 @@ impl Remedy {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     time: i64,
+    /// Number of idle intervals with this call, and the longest time in one of them. Inner frames cut an interval into parts.
     count: u64,
     longest: i64,
+    /// Rank and start of the last interval, and time in it so far.
+    last: Option<(u32, i64)>,
+    within: i64,
     /// Time by innermost frame.
     frames: BTreeMap<String, i64>,
     /// Time by remedy.
@@ -139,6 +148,8 @@ struct Sum {
 pub(super) struct HostCalls {
     /// By name of the call and of its surroundings.
     sums: BTreeMap<(String, String), Sum>,
+    /// True for programs on XLA.
+    xla: bool,
 }
 
 /// Reads the long host calls of the intervals that fit: rank, start and end in nanoseconds since the steps began.
@@ -151,7 +162,7 @@ pub(super) fn host_calls(context: &Context<'_>, fits: impl Fn(u32, i64, i64) -> 
         context.views.iter().copied().zip(&context.waterfall.ranks).collect();
     ranks.sort_by_key(|(_, rank)| (std::cmp::Reverse(of(rank)), rank.rank));
     let launching = launching::operators(context.views);
-    let mut calls = HostCalls { sums: BTreeMap::new() };
+    let mut calls = HostCalls { sums: BTreeMap::new(), xla: of_xla(context) };
     for (view, rank) in ranks.into_iter().take(RANKS).filter(|(_, rank)| of(rank) > 0) {
         calls.add(&Reader::new(context, view, &launching), rank, &fits);
     }
@@ -282,8 +293,12 @@ impl HostCalls {
             let name = called.filter(|(row, _)| row.kind != HostKind::Python).map_or(frame, |row| row.1);
             let sum = self.sums.entry((name.to_owned(), around(names, part, name))).or_default();
             sum.time += time;
-            sum.count += 1;
-            sum.longest = sum.longest.max(time);
+            if sum.last != Some((rank.rank, begin)) {
+                (sum.last, sum.within) = (Some((rank.rank, begin)), 0);
+                sum.count += 1;
+            }
+            sum.within += time;
+            sum.longest = sum.longest.max(sum.within);
             *sum.frames.entry(frame.to_owned()).or_default() += time;
             *sum.remedies.entry(remedy).or_default() += time;
             if remedy == Remedy::Unknown {
@@ -314,9 +329,13 @@ impl HostCalls {
         let listed =
             times.iter().enumerate().filter(|(at, one)| *at == 0 || one.1 as f64 >= ADVISED * all as f64);
         let of = |remedy: Remedy| match remedy {
-            Remedy::Functions | Remedy::Operators if inference => {
-                served(Cause::HostWork).unwrap_or(remedy.advice())
+            Remedy::Launching | Remedy::Asserts | Remedy::Compiled if self.xla => DISPATCH,
+            // With recorded functions, there is nothing more to record.
+            Remedy::Functions if inference => {
+                "overlap this host work with the previous step (asynchronous scheduling), capture whole steps in graphs, and compare with \
+                 a recording without stacks"
             }
+            Remedy::Operators if inference => served(Cause::HostWork).unwrap_or(remedy.advice()),
             _ => remedy.advice(),
         };
         let advice: Vec<&str> = listed.map(|one| of(one.1.0)).collect();

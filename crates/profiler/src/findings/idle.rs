@@ -276,16 +276,15 @@ impl Rule for IdleCause {
             return Vec::new();
         }
         let bound = self.cause == Cause::LaunchBound;
-        let of_unknown =
-            (self.cause == Cause::Unknown && !context.from_host() && !context.windows.is_inference())
-                .then(|| remedies::of_unknown(context, &rows, mostly(&rows, is_compiled)))
-                .flatten();
+        let of_unknown = (self.cause == Cause::Unknown && !context.from_host() && !context.is_inference())
+            .then(|| remedies::of_unknown(context, &rows, mostly(&rows, is_compiled)))
+            .flatten();
         let advice = of_unknown.unwrap_or_else(|| self.advice_for(context, &rows).to_owned());
         let most = on_ranks(context, self.cause);
         let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
         let calls = (self.cause == Cause::HostWork && !context.from_host())
             .then(|| host_calls(context, |_, _, _| true));
-        let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.windows.is_inference()));
+        let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.is_inference()));
         let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or(advice) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
@@ -332,7 +331,7 @@ impl Rule for IdleCause {
         vec![Finding {
             id: self.id.to_owned(),
             message: match (context.from_host(), self.cause) {
-                (true, Cause::LaunchBound) => "hosts spend time outside of operators".to_owned(),
+                (true, Cause::LaunchBound) => "hosts spend time outside operators".to_owned(),
                 (true, Cause::Unknown) => {
                     "hosts record no operator, and no frame that shows the cause".to_owned()
                 }
@@ -386,7 +385,7 @@ impl IdleCause {
             Cause::Unknown if !of_pytorch(context) => {
                 "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
             }
-            cause if context.windows.is_inference() => served(cause).unwrap_or(self.advice),
+            cause if context.is_inference() => served(cause).unwrap_or(self.advice),
             _ => self.advice,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: copies and transposes by kernels. Excludes copies between host and device.
 
-use super::{Context, Rule, percent};
+use super::{Context, Rule, percent, remedies};
 use crate::profile::{Explained, Finding, Subject};
 
 pub(super) struct Layout;
@@ -117,6 +117,8 @@ impl Rule for Layout {
                 .collect(),
             advice: if joined > 0.5 {
                 "write the parts into one preallocated buffer instead of concatenating them"
+            } else if converted > 0.5 && remedies::is_forward(context) {
+                "keep weights in the format of the GEMMs, outside of autocast; let `torch.compile` fuse the casts of activations"
             } else if converted > 0.5 {
                 "keep weights in the format of the GEMMs, with float32 copies in the optimizer alone; let \
                  `torch.compile` fuse the casts of activations"

@@ -4,8 +4,8 @@
 //! regions, and programs other than PyTorch on CUDA or ROCm. Does not decide the cause.
 
 use super::Context;
-use crate::causes::{Cause, CauseRow};
-use crate::trace::Source;
+use crate::causes::{Cause, CauseRow, Stacks};
+use crate::trace::{HostKind, Source};
 
 /// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees nothing.
 const RETRIED: f64 = 0.1;
@@ -23,8 +23,42 @@ fn calls(row: &CauseRow, words: &[&str]) -> bool {
     })
 }
 
-/// Advice for memory allocation: of pinned memory, retries that free the cache, a cache that the program empties, or one that grows.
-pub(super) fn of_allocation(rows: &[&CauseRow]) -> &'static str {
+/// Maximum number of times that libraries free memory in their initialization, per rank: handles and workspaces of cuBLAS and cuDNN.
+const INITIAL: usize = 4;
+
+/// Tests whether operators free memory only in the first call of their kind, and rarely: libraries then create handles and workspaces. A retry
+/// of the allocator recurs, or frees the blocks of the whole cache.
+fn frees_at_first_call(context: &Context<'_>) -> bool {
+    let mut any = false;
+    for view in context.views {
+        let (trace, host) = (view.trace, &view.trace.host);
+        let is_free = |at: usize| {
+            let name = host.names().get(at).map_or("", |name| trace.names.get(*name));
+            host.kinds().get(at) == Some(&HostKind::Runtime) && matches!(name, "cudaFree" | "hipFree")
+        };
+        let frees: Vec<usize> = (0..host.len()).filter(|at| is_free(*at)).collect();
+        if frees.is_empty() {
+            continue;
+        }
+        let stacks = Stacks::new(trace);
+        let operators: Vec<(u32, &str)> = frees.iter().filter_map(|&at| stacks.operator(at as u32)).collect();
+        let is_first = |&(at, _): &(u32, &str)| {
+            let own = host.names().get(at as usize);
+            let mut alike = host.names().iter().zip(host.kinds());
+            let first = alike.position(|(name, kind)| Some(name) == own && *kind == HostKind::Operator);
+            first == Some(at as usize)
+        };
+        if operators.len() > INITIAL || !operators.iter().all(is_first) {
+            return false;
+        }
+        any |= !operators.is_empty();
+    }
+    any
+}
+
+/// Advice for memory allocation: of pinned memory, retries that free the cache, libraries in their first call, a cache that the program
+/// empties, or one that grows.
+fn of_allocation(context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
     let all = sum(rows, |_| true);
     let is_pinned = |row: &CauseRow| {
         calls(
@@ -37,6 +71,10 @@ pub(super) fn of_allocation(rows: &[&CauseRow]) -> &'static str {
     };
     if 2.0 * sum(rows, is_pinned) > all {
         "allocate pinned memory once and reuse it: keep pinned buffers between steps (`pin_memory=True` of the loader reuses its own)"
+    } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all
+        && frees_at_first_call(context)
+    {
+        "record after warm-up: libraries create their handles and workspaces in the first call of an operator, and the cache grows"
     } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all {
         "set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, keep shapes and buffers between steps, reduce the peak; check \
          `num_alloc_retries`"
@@ -119,13 +157,26 @@ pub(super) fn of_unknown(context: &Context<'_>, rows: &[&CauseRow], is_compiled:
     if is_compiled {
         return Some(COMPILED.to_owned());
     }
-    annotation(rows).map(of_annotation)
+    if let Some(name) = annotation(rows) {
+        return Some(of_annotation(name));
+    }
+    has_only_calls(context).then(|| {
+        "record the host's operators as well (`ProfilerActivity.CPU`): the trace contains only calls of the device's runtime".to_owned()
+    })
+}
+
+/// Tests whether the hosts recorded calls of the device's runtime alone: no operator, function or annotation.
+fn has_only_calls(context: &Context<'_>) -> bool {
+    let kinds = || context.views.iter().flat_map(|view| view.trace.host.kinds());
+    let names =
+        |kind: &HostKind| matches!(kind, HostKind::Operator | HostKind::Python | HostKind::Annotation);
+    kinds().any(|kind| *kind == HostKind::Runtime) && !kinds().any(names)
 }
 
 /// Advice for a cause that depends on its frames or on the program; `None` if it does not.
 pub(super) fn of_cause(context: &Context<'_>, cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
     match cause {
-        Cause::Allocation if !context.windows.is_inference() => Some(of_allocation(rows)),
+        Cause::Allocation if !context.is_inference() => Some(of_allocation(context, rows)),
         Cause::LaunchBound => of_launches(context),
         _ => None,
     }

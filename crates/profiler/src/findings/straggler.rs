@@ -76,7 +76,9 @@ impl Rule for Straggler {
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
                 evidence: culprits
                     .iter()
+                    .take(SHOWN)
                     .flat_map(|culprit| shown(culprit, named.ranks.len() > 1))
+                    .chain(further(&culprits))
                     .chain(
                         named
                             .ranks
@@ -126,7 +128,7 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
 /// Advice for delays in one host activity of one rank.
 fn of_place(name: &str) -> String {
     format!(
-        "inspect {} on this rank: its host is late there, and those of its peers are not; `with_stack=True` records the functions",
+        "inspect {} on this rank, where its host is late and the hosts of its peers are not; `with_stack=True` records the functions",
         short(name)
     )
 }
@@ -171,7 +173,7 @@ fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, 
     let frame = names.get(NameId(frame));
     let share = most as f64 / all as f64;
     let line = format!(
-        "rank {rank}: {} of its additional idle time: {}{}",
+        "rank {rank}: {} of its additional idle time has the cause `{}`{}",
         percent(share),
         cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
@@ -217,6 +219,20 @@ fn held(culprit: &Culprit) -> Option<(String, f64)> {
     let all: i64 = culprit.moments.iter().map(|moment| moment.excess).sum();
     let (name, most) = sums.into_iter().max_by_key(|&(_, time)| time)?;
     (2 * most > all).then(|| (name.to_owned(), most as f64 / all as f64))
+}
+
+/// Number of ranks of one finding whose evidence is listed.
+const SHOWN: usize = 2;
+
+/// The waits attributed to all ranks of a finding, if some are not listed.
+fn further(culprits: &[&Culprit]) -> Option<String> {
+    let more = culprits.len().checked_sub(SHOWN).filter(|more| *more > 0)?;
+    let all: f64 = culprits.iter().map(|culprit| culprit.waits_share).sum();
+    Some(format!(
+        "{} alike; {} of all waits are attributed to all of them",
+        human::several(more as u64, "further rank"),
+        percent(all)
+    ))
 }
 
 /// Evidence of a rank's cause; with the rank number if it is one of several.

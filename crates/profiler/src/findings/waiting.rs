@@ -24,8 +24,8 @@ impl Rule for Waiting {
     fn text(&self) -> &'static str {
         "Waiting inside collectives without overlapped compute, if no rank, link or stage is identified as \
          the cause. Threshold: 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
-         cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
-         ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
+         cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise a \
+         different rank is late each time. Common causes: hosts that pause at different times (garbage collection), \
          sequences of different lengths, experts of different load. Sequences are visible in attention kernels, \
          experts in grouped GEMMs: the cost is by replay with equal kernels, if it is at least 3% of the step."
     }
@@ -118,7 +118,7 @@ fn missing(report: &StragglerReport, ranks: &[&Culprit]) -> String {
     match (report.lacking, most) {
         (Lacking::Steps, Some(rank)) => {
             format!(
-                "record more steps, with stacks: rank {} causes most of the waits, but not in a clear way",
+                "record more steps, with stacks: rank {} causes most of the waits, but not consistently",
                 rank.rank
             )
         }
@@ -130,22 +130,32 @@ fn missing(report: &StragglerReport, ranks: &[&Culprit]) -> String {
 fn uneven(report: &StragglerReport, named: &Named, work: Work) -> Finding {
     let cost = named.cost_s * 1e9;
     let kernels = match work {
-        Work::Lengths => "attention kernels",
+        Work::Lengths | Work::Chunks => "attention kernels",
         Work::Experts => "grouped GEMMs",
     };
     Finding {
         id: Waiting.id().to_owned(),
-        message: format!("ranks take turns waiting for each other ({})", work.cause()),
+        message: match work {
+            Work::Chunks => named.unequal_work(),
+            _ => format!("ranks take turns waiting for each other ({})", work.cause()),
+        },
         cost: Some(cost),
         explained: Explained::Whole,
         subject: Subject::of_ranks(named.ranks.clone(), [Class::Waiting]),
         certainty: report.bounds_only.as_ref().map(|_| named.certainty),
         evidence: vec![
             format!("{} per step by replay with {kernels} of the same duration on all ranks", time(cost)),
-            format!("{kernels} differ between ranks, other GEMMs do not"),
+            match work {
+                Work::Chunks => "the same positions of all context parallel groups have more attention".to_owned(),
+                _ => format!("{kernels} differ between ranks, other GEMMs do not"),
+            },
         ],
         advice: match work {
             Work::Lengths => "distribute sequences over ranks by the time of their attention, or pack them to equal lengths",
+            Work::Chunks => {
+                "a causal mask gives later chunks more attention: cut each sequence into two chunks per rank, one from each end (load-balanced or \
+                 zigzag context parallelism)"
+            }
             Work::Experts => "balance the router (load-balancing loss or bias), limit the capacity of experts, or use larger micro-batches",
         }
         .to_owned(),

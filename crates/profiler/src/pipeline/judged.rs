@@ -111,9 +111,9 @@ fn of_named(page: &PipelinePage, named: &Named) -> Verdict {
             ("pipeline-slow-stage", format!("the stage of {ranks} computes longer than other stages"))
         }
         (Kind::Group, _) if named.work().is_some() => {
-            let is_lengths = named.work() == Some(Work::Lengths);
+            let is_lengths = matches!(named.work(), Some(Work::Lengths | Work::Chunks));
             let id = if is_lengths { "pipeline-sequence-lengths" } else { "pipeline-imbalance" };
-            (id, format!("ranks wait for each other in turn ({})", named.cause))
+            (id, named.unequal_work())
         }
         (Kind::Group, _) => {
             ("pipeline-slow-link", format!("transfers of the group of {ranks} are slow ({})", named.cause))

@@ -100,11 +100,13 @@ pub(crate) fn format(kernel: &str) -> Option<DataType> {
         };
     }
     let has = |word: &str| lower.contains(word);
+    // `s1688gemm` multiplies TF32, or the 16-bit format before it.
+    let of_half = has("fp16_s1688gemm") || has("_f16_s1688gemm");
     if has("e4m3") || has("e5m2") || has("fp8") {
         Some(DataType::Fp8)
     } else if has("bf16") || has("bfloat16") {
         Some(DataType::Bf16)
-    } else if has("tf32") || has("s1688gemm") {
+    } else if has("tf32") || has("s1688gemm") && !of_half {
         Some(DataType::Tf32)
     } else if has("fp16")
         || has("f16")

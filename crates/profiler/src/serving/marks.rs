@@ -6,7 +6,7 @@
 //! (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`: `sq` are tokens of queries, `sk` of keys);
 //! SGLang `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`, `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512
 //! dec=7]`); ATOM (`prefill[bs=2 tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx
-//! tokens, 31 gen reqs`).
+//! tokens, 31 gen reqs`). Older servers write none; with recorded stacks, the Python function of a step marks it ([`call`]).
 
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub enum Mode {
     Draft,
     /// No request: a step that keeps ranks synchronous.
     Idle,
-    /// Another kind named by the annotation.
+    /// Another kind named by the annotation, or a step without one.
     Other,
 }
 
@@ -97,6 +97,33 @@ pub struct StepMark {
 /// Data of a step's annotation; `None` for other names.
 pub fn mark(name: &str) -> Option<StepMark> {
     vllm(name).or_else(|| bracketed(name)).or_else(|| tensorrt_llm(name))
+}
+
+/// Functions that execute one step, by server: the end of a file's path, and the name of the function.
+const CALLS: [(Server, &str, &str); 4] = [
+    (Server::Vllm, "vllm/v1/worker/gpu_model_runner.py", "execute_model"),
+    (Server::Vllm, "vllm/worker/model_runner.py", "execute_model"),
+    (Server::Sglang, "sglang/srt/managers/tp_worker.py", "forward_batch_generation"),
+    (Server::TensorrtLlm, "tensorrt_llm/_torch/pyexecutor/py_executor.py", "_forward_step"),
+];
+
+/// Step of a server from the Python function that executes it, such as `vllm/v1/worker/gpu_model_runner.py(1002): execute_model`. The frame
+/// contains neither the mode nor tokens. `None` for other functions.
+pub fn call(name: &str) -> Option<StepMark> {
+    let (place, function) = name.rsplit_once("): ")?;
+    let (file, line) = place.rsplit_once('(')?;
+    if line.is_empty() || !line.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let is_it = |&&(_, path, own): &&(Server, &str, &str)| own == function && file.ends_with(path);
+    CALLS.iter().find(is_it).map(|&(server, ..)| StepMark {
+        server,
+        mode: Mode::Other,
+        context_requests: None,
+        context_tokens: None,
+        generation_requests: None,
+        generation_tokens: None,
+    })
 }
 
 /// Mode of a batch, from its requests.
@@ -288,6 +315,24 @@ mod tests {
             "",
         ] {
             assert_eq!(mark(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_that_execute_a_step_mark_it() {
+        for (name, server) in [
+            ("vllm/v1/worker/gpu_model_runner.py(1002): execute_model", Some(Server::Vllm)),
+            (
+                "/opt/venv/lib/python3.12/site-packages/vllm/v1/worker/gpu_model_runner.py(9): execute_model",
+                Some(Server::Vllm),
+            ),
+            ("sglang/srt/managers/tp_worker.py(210): forward_batch_generation", Some(Server::Sglang)),
+            ("vllm/v1/worker/gpu_worker.py(263): execute_model", None),
+            ("vllm/v1/worker/gpu_model_runner.py(488): _prepare_inputs", None),
+            ("vllm/v1/worker/gpu_model_runner.py(x): execute_model", None),
+            ("execute_model", None),
+        ] {
+            assert_eq!(call(name).map(|mark| mark.server), server, "{name}");
         }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Responsible for: one entry for each step, in order, also for servers that nest two annotations of it. Does not match ranks.
 
-use super::{StepMark, mark};
+use super::{StepMark, call, mark};
 use crate::trace::{GpuKind, HostKind};
+use crate::windows::step_number;
 use crate::{NameId, RankTrace};
 
 /// An annotated step: its mark, start and end in nanoseconds.
@@ -14,24 +15,38 @@ pub(crate) struct Marked {
     pub(crate) end: i64,
 }
 
-/// Steps from host annotations.
+/// Steps from host annotations. Without any, from the functions that execute them, unless a trainer's steps are annotated: a trainer may
+/// contain a server.
 pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
+    let annotated = apart(trace, rows(trace, HostKind::Annotation), mark);
+    let trains = || trace.names.iter().any(|name| step_number(name).is_some());
+    if annotated.is_empty() && !trains() {
+        return apart(trace, rows(trace, HostKind::Python), call);
+    }
+    annotated
+}
+
+/// Name, start and end of the host rows of a kind.
+fn rows(trace: &RankTrace, wanted: HostKind) -> impl Iterator<Item = (NameId, i64, i64)> {
     let kinds = trace.host.kinds().iter().enumerate();
-    let annotated = kinds.filter(|(_, kind)| **kind == HostKind::Annotation).filter_map(|(at, _)| {
+    kinds.filter(move |(_, kind)| **kind == wanted).filter_map(|(at, _)| {
         let row = trace.host.get(at)?;
         Some((row.name, row.start, row.end))
-    });
-    apart(trace, annotated)
+    })
 }
 
 /// Steps from the device's copies of these annotations, from the first to the last kernel of each.
 pub(crate) fn device_steps(trace: &RankTrace) -> Vec<Marked> {
     let annotated = trace.gpu.iter().filter(|row| row.kind == GpuKind::Annotation);
-    apart(trace, annotated.map(|row| (row.name, row.start, row.end)))
+    apart(trace, annotated.map(|row| (row.name, row.start, row.end)), mark)
 }
 
-/// Annotations of steps. Annotations within another one, or concurrent with it on a second stream, belong to the same step.
-fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> Vec<Marked> {
+/// Marks of steps. Those within another one, or concurrent with it on a second stream, belong to the same step.
+fn apart(
+    trace: &RankTrace,
+    rows: impl Iterator<Item = (NameId, i64, i64)>,
+    mark: fn(&str) -> Option<StepMark>,
+) -> Vec<Marked> {
     let mut known: Vec<Option<Option<StepMark>>> = vec![None; trace.names.len()];
     let mut steps: Vec<Marked> = Vec::new();
     for (name, start, end) in rows {

@@ -40,6 +40,10 @@ pub enum Metric {
     PacketsLost,
     /// Ticks in which a port had data and could not send.
     TransmitWait,
+    /// Bytes that a port sent, since the driver was loaded.
+    BytesSent,
+    /// Bytes that a port received, since the driver was loaded.
+    BytesReceived,
 }
 
 impl Metric {
@@ -60,10 +64,12 @@ impl Metric {
             Self::LinkErrors => "link errors",
             Self::PacketsLost => "packets lost or retransmitted",
             Self::TransmitWait => "transmit wait ticks",
+            Self::BytesSent => "bytes sent",
+            Self::BytesReceived => "bytes received",
         }
     }
 
-    /// Tests whether it is a total, so that only its growth matters.
+    /// Tests whether it is a total of errors, so that only its growth matters.
     pub const fn is_total(self) -> bool {
         matches!(
             self,
@@ -105,6 +111,8 @@ impl Metric {
             "node_infiniband_port_discards_transmitted_total"
             | "node_infiniband_port_discards_received_total" => Self::PacketsLost,
             "node_infiniband_port_transmit_wait_total" => Self::TransmitWait,
+            "node_infiniband_port_data_transmitted_bytes_total" => Self::BytesSent,
+            "node_infiniband_port_data_received_bytes_total" => Self::BytesReceived,
             _ => return None,
         })
     }

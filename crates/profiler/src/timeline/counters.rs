@@ -1,6 +1,7 @@
 //! Counters of one rank: waiting kernels, and the bandwidth of its communication.
 //!
-//! Responsible for: deriving them from the rank's view. Excludes clocks, power and memory: a trace of activities does not contain them.
+//! Responsible for: deriving them from the rank's view. Clocks, power and traffic of network cards are those of [`crate::telemetry`], because a
+//! trace of activities does not contain them.
 
 use super::rank::Inputs;
 use crate::trace::NONE;
@@ -12,7 +13,7 @@ use railwright_step::columns::{Counter, TrackHead, Window};
 const MOST_POINTS: usize = 4_000;
 
 /// A counter before conversion to columns: name, unit and changes.
-pub(super) type Changes = (&'static str, &'static str, Vec<(i64, f64)>);
+pub(super) use crate::telemetry::Changes;
 
 /// Counters of a rank.
 pub(super) fn read(view: &View<'_>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<Changes> {

@@ -66,13 +66,13 @@ pub fn sums(
     rows: &Rows,
     workers: &impl Workers,
 ) -> Result<Summed, Problem> {
-    let windows = crate::steps::of_job(job, joined, tables, workers);
+    let windows = crate::steps::of_range(job, joined, tables, question.steps, workers)?;
     let at = chosen(&windows, question.step)?;
     let step = windows.steps.get(at).ok_or_else(|| Problem::new("nothing was recorded"))?;
     let whole = Window { from: 0, to: step.duration() };
     let range = question.window.map_or(whole, |w| Window { from: w.from.max(0), to: w.to.min(whole.to) });
     if range.from >= range.to {
-        return Err(Problem::new("the range is outside of the step")
+        return Err(Problem::new("the range is outside the step")
             .in_file("--between")
             .hint(format!("the step takes {} ns", whole.to)));
     }

@@ -188,13 +188,6 @@ impl GpuActivities {
         even.then_some(Self { start, end, name, kind, stream, correlation, collective, bytes })
     }
 
-    /// Sets the index of a row's collective; `None` for other activities.
-    pub fn set_collective(&mut self, at: usize, collective: Option<u32>) {
-        if let Some(cell) = self.collective.get_mut(at) {
-            *cell = collective.unwrap_or(NONE);
-        }
-    }
-
     /// Keeps the rows for which `wanted` is true.
     pub fn retain(&mut self, mut wanted: impl FnMut(GpuActivity) -> bool) {
         *self = self.iter().filter(|&row| wanted(row)).fold(Self::default(), |mut kept, row| {

@@ -136,12 +136,16 @@ fn of_part(part: &Part) -> Item {
 fn interval(estimate: &Estimate) -> Item {
     let interval = &estimate.step_time_interval;
     let share = human::percent(interval.coverage);
+    let half = format!("{} to {}", human::seconds(interval.half_low), human::seconds(interval.half_high));
     Item {
         id: "interval".to_owned(),
         topic: topic("interval").ok(),
         value: format!("{} to {}", human::seconds(interval.low), human::seconds(interval.high)),
         formula: None,
-        inputs: vec![("coverage".to_owned(), share, interval.source.clone())],
+        inputs: vec![
+            ("coverage".to_owned(), share, interval.source.clone()),
+            ("50% interval".to_owned(), half, "the same errors, middle 50%".to_owned()),
+        ],
         source: None,
     }
 }
@@ -177,7 +181,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
     let mut document = Document::default();
     document.spans(vec![
         Cell::new(estimate.model.name.as_str(), Tone::Strong),
-        format!(" on {}, {}", super::devices(&estimate.cluster), estimate.plan_summary).into(),
+        format!(" on {}, {}", estimate.cluster.devices_by_kind(), estimate.plan_summary).into(),
     ]);
     let mut shown = Vec::new();
     for item in items {

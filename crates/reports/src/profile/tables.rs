@@ -40,7 +40,7 @@ fn hours(amount: f64) -> String {
 impl Shown {
     pub(super) fn lines(&self, document: &mut Document) {
         let report = &self.report;
-        document.heading_with("step breakdown", "mean of ranks and steps; the parts add up to the step");
+        document.heading_with("step breakdown", "mean over ranks and steps; the parts add up to the step");
         let mut bars = Vec::new();
         for line in &report.lines {
             bars.push(bar(1, &line.part, Tone::Strong));
@@ -94,16 +94,23 @@ impl Shown {
         };
         document.heading_with("findings", remark);
         for finding in findings.iter().take(MOST) {
+            let repeats = is_symptom_of_others(finding, findings);
+            let contained = if repeats { "; contained in the findings above" } else { "" };
             document.spans(vec![
-                Cell::new(format!("{}{}", finding.message, self.cost(finding)), Tone::Strong),
+                Cell::new(format!("{}{}{contained}", finding.message, self.cost(finding)), Tone::Strong),
                 Cell::new(format!(" [{}]", finding.id), Tone::Name),
             ]);
+            if repeats {
+                let first = finding.evidence.iter().take(1).map(|line| line.as_str().into());
+                document.blocks.push(Block::Bullets(first.collect()));
+                continue;
+            }
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if finding.shared > 0.0 {
                 lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
             }
             if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("loss: {} {} per day", self::hours(hours), self.report.hours()).into());
+                lines.push(format!("lost: {} {} per day", self::hours(hours), self.report.hours()).into());
             }
             lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));
@@ -149,10 +156,13 @@ impl Shown {
         let cut = report.cut_by.map(railwright_report::words).unwrap_or_default();
         document.heading_with(
             "steps",
-            format!(
-                "boundaries from {cut}; step times of ranks differ by up to {}",
-                time(report.step_spread as f64)
-            ),
+            match report.step_spread {
+                0 => format!("boundaries from {cut}"),
+                spread => {
+                    let spread = time(spread as f64);
+                    format!("boundaries from {cut}; step times of ranks differ by up to {spread}")
+                }
+            },
         );
         let groups = self.groups();
         let mut columns = vec![Column::numbers("step"), Column::numbers("time")];
@@ -305,7 +315,7 @@ impl Shown {
         let all = &self.report.recorded;
         document.heading_with(
             "common recording",
-            "from the last rank's first to the first rank's last activity; mean of ranks",
+            "from the last rank's first to the first rank's last activity; mean over ranks",
         );
         let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
         document.pairs(vec![
@@ -361,4 +371,25 @@ impl Shown {
             document.warnings(&report.warnings);
         }
     }
+}
+
+/// Minimum share of a symptom's cost in findings above it at which it is one line.
+const CONTAINED: f64 = 0.95;
+
+/// Tests whether a finding is a symptom whose cost the findings above it explain, or a delay of the same ranks as one of them: its advice
+/// applies.
+fn is_symptom_of_others(finding: &Finding, all: &[Finding]) -> bool {
+    let is_contained = finding.cost.is_some_and(|cost| finding.shared >= CONTAINED * cost);
+    let is_of_ranks =
+        |one: &Finding| matches!(one.id.as_str(), "straggler" | "slow-chip" | "unbalanced-experts");
+    let has_ranks = |one: &Finding| finding.subject.ranks.iter().any(|rank| one.subject.ranks.contains(rank));
+    is_contained
+        && match finding.id.as_str() {
+            "varying-steps" | "host-pauses" | "step-time-drift" => true,
+            "straggler" | "slow-chip" => {
+                let above = all.iter().take_while(|one| !std::ptr::eq(*one, finding));
+                above.into_iter().any(|one| is_of_ranks(one) && has_ranks(one))
+            }
+            _ => false,
+        }
 }

@@ -8,6 +8,7 @@ use super::{Model, from_hugging_face};
 use crate::problem::{Problem, did_you_mean};
 use railwright_catalog::MODELS as FILES;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Catalogue data of a model other than its dimensions.
@@ -88,12 +89,8 @@ pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
 pub fn by_name(name: &str) -> Result<Model, Problem> {
     let find = |wanted: &str| {
         // Nearly every spelling differs from the name only in punctuation, so only that one file is parsed.
-        let direct = FILES.iter().find(|(known, _)| normalise(known) == wanted);
-        direct.or_else(|| {
-            let entry =
-                catalogue().iter().find(|e| e.aliases.iter().any(|alias| normalise(alias) == wanted))?;
-            FILES.iter().find(|(known, _)| *known == entry.name)
-        })
+        let direct = names().iter().position(|known| known == wanted);
+        direct.or_else(|| aliases().get(wanted).copied()).and_then(|at| FILES.get(at))
     };
     let wanted = normalise(name);
     // Names in code have no points: `qwen2_5_1_5b`.
@@ -105,6 +102,27 @@ pub fn by_name(name: &str) -> Result<Model, Problem> {
     from_hugging_face(text, known).map_err(|problem| problem.in_file(format!("catalog/models/{known}.json")))
 }
 
+/// Normalized names of the files, in their order: each question looks one up several times.
+fn names() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    NAMES.get_or_init(|| FILES.iter().map(|(name, _)| normalise(name)).collect())
+}
+
+/// Index of the file of each normalized alias; the first model with an alias has it.
+fn aliases() -> &'static BTreeMap<String, usize> {
+    static ALIASES: OnceLock<BTreeMap<String, usize>> = OnceLock::new();
+    ALIASES.get_or_init(|| {
+        let mut all = BTreeMap::new();
+        for entry in catalogue() {
+            let Some(at) = FILES.iter().position(|(name, _)| *name == entry.name) else { continue };
+            for alias in &entry.aliases {
+                all.entry(normalise(alias)).or_insert(at);
+            }
+        }
+        all
+    })
+}
+
 fn unknown(name: &str) -> Problem {
     let shown: String = name.chars().take(80).collect();
     let base = shown.rsplit('/').next().unwrap_or(&shown);
@@ -114,7 +132,7 @@ fn unknown(name: &str) -> Problem {
             .filter(|n| !n.contains('/'))
     });
     let otherwise = format!(
-        "the catalogue has {} models, such as {}; a path to a config.json works too",
+        "the catalogue has {} models, such as {}; or a path to a config.json",
         FILES.len(),
         FILES.iter().step_by(FILES.len().div_ceil(6).max(1)).map(|(n, _)| *n).collect::<Vec<_>>().join(", ")
     );

@@ -65,30 +65,41 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     if domain.is_multiple_of(stride) && (ranks.is_multiple_of(fits) || fits.is_multiple_of(ranks)) {
         return fits.min(ranks);
     }
-    let mut least = fits.min(ranks);
-    // The alignment of groups and domains repeats after `domain` groups.
-    for group in 0..(world / whole.max(1)).clamp(1, domain) {
-        // Among interleaved groups, the extreme ones start or end nearest to a domain boundary. If the boundary is between them, `edge` is
-        // the extreme.
-        let nearest = |first: u64, members: &dyn Fn(u64) -> u64, edge: u64| {
-            if first + stride > domain {
-                members(edge)
-            } else {
-                members(first).min(members(first + stride - 1))
-            }
-        };
-        let begin = group % domain * (whole % domain) % domain;
-        let end = (begin + (ranks - 1) % domain * stride) % domain;
-        // Aligned groups are all equivalent.
-        let (begin, end) = if domain.is_multiple_of(stride) {
-            ((domain - begin) / stride, end / stride + 1)
+    // Among interleaved groups, the extreme ones start or end nearest to a domain boundary. If the boundary is between them, `edge` is the
+    // extreme. If groups are aligned with domains, all of them are equivalent.
+    let is_aligned = domain.is_multiple_of(stride);
+    let nearest = |first: u64, members: &dyn Fn(u64) -> u64, edge: u64| {
+        if is_aligned {
+            members(first)
+        } else if first + stride > domain {
+            members(edge)
         } else {
-            (
-                nearest(begin, &|at| (domain - at).div_ceil(stride), domain - 1),
-                nearest(end, &|at| at / stride + 1, 0),
-            )
-        };
-        least = least.min(begin.max(1)).min(end.max(1));
+            members(first).min(members(first + stride - 1))
+        }
+    };
+    let in_first = |begin: u64| nearest(begin, &|at| (domain - at).div_ceil(stride), domain - 1).max(1);
+    let in_last = |end: u64| nearest(end, &|at| at / stride + 1, 0).max(1);
+    // Groups start at multiples of the greatest common divisor of their extent and the domain, and then repeat.
+    let step = whole % domain;
+    let (mut divisor, mut rest) = (domain, step);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    let to_last = (ranks - 1) % domain * stride % domain;
+    let groups = (world / whole.max(1)).max(1);
+    if groups >= domain / divisor {
+        // All multiples occur: the latest start, and the earliest and the latest end.
+        let (latest, earliest_end) = (domain - divisor, to_last % divisor);
+        let ends = in_last(earliest_end).min(in_last(latest + earliest_end));
+        return fits.min(ranks).min(in_first(latest)).min(ends);
+    }
+    let (mut least, mut begin) = (fits.min(ranks), 0);
+    for _ in 0..groups {
+        least = least.min(in_first(begin)).min(in_last((begin + to_last) % domain));
+        if least == 1 {
+            break;
+        }
+        begin = (begin + step) % domain;
     }
     least
 }

@@ -5,8 +5,8 @@
 use super::names::Master;
 use super::precision_preset::PrecisionPreset;
 use super::{
-    AttentionKernel, ContextKind, FrozenWeights, LoraTargets, Optimizer, RankOrder, Recompute, Schedule,
-    Segment, Sharding, StageRecompute,
+    AttentionKernel, AutoSize, ContextKind, FrozenWeights, LoraTargets, Optimizer, RankOrder, Recompute,
+    Schedule, Segment, Sharding, StageRecompute,
 };
 use crate::precision::DataType;
 use crate::run::Amount;
@@ -15,24 +15,26 @@ use crate::run::section::section;
 section! {
     /// The section `plan`: settings of the training plan.
     PlanSpec in "plan" {
-        /// Tensor-parallel size (TP): ranks that shard each weight matrix.
+        /// Tensor-parallel size (TP), or `auto`: ranks that shard each weight matrix.
         tensor_parallel: u64 = "tensor_parallel", "1, or chosen to fit if no parallel size is set";
         /// Shard norms, dropout and residuals along the sequence.
         sequence_parallel: bool = "sequence_parallel", "true if tensor_parallel > 1 and the software has it";
-        /// Pipeline-parallel size (PP): number of stages.
+        /// Pipeline-parallel size (PP), or `auto`: number of stages.
         pipeline_parallel: u64 = "pipeline_parallel", "1, or chosen to fit if no parallel size is set";
         /// Virtual pipeline stages (VPP): model chunks per stage, for interleaving.
         virtual_stages: u64 = "virtual_stages", "1, or 2 for zb-v";
-        /// Context-parallel size (CP): ranks that shard each sequence.
+        /// Context-parallel size (CP), or `auto`: ranks that shard each sequence.
         context_parallel: u64 = "context_parallel", "1";
         /// Context-parallel algorithm.
         context_kind: ContextKind = "context_kind", "ring if the software supports it, else its first supported kind";
         /// Data-parallel size (DP), sharded replicas included.
         data_parallel: u64 = "data_parallel", "devices / (tensor x context x pipeline)";
-        /// Expert-parallel size (EP): ranks that share the routed experts.
+        /// Expert-parallel size (EP), or `auto`: ranks that share the routed experts.
         expert_parallel: u64 = "expert_parallel", "1, or chosen to fit if no parallel size is set";
         /// Expert tensor-parallel size (ETP): ranks that shard each expert matrix.
         expert_tensor_parallel: u64 = "expert_tensor_parallel", "tensor_parallel; 1 if expert_parallel > 1, except in Megatron-Core of 2024";
+        /// Parallel sizes to choose beside those that are set: a list of `tp`, `pp`, `cp` and `ep`.
+        auto: Vec<AutoSize> = "auto", "all, if no parallel size is set";
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
         /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack, or `whole`.
@@ -107,7 +109,7 @@ section! {
         software: String = "software", "torchtitan-2025 for FSDP without TP and PP; else megatron-core-2026-06 on Blackwell and newer, megatron-core-2025 on older GPUs";
         /// Enable dropout.
         dropout: bool = "dropout", "set by the software: false since 2022";
-        /// Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
+        /// Load of the rank with the busiest experts, relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
         expert_imbalance: f64 = "expert_imbalance", "1.25 for mixtures of experts, 1.04 if a bias balances them; 1 for dense models and with expert_capacity";
         /// Expert capacity factor: maximum tokens per expert relative to the mean.
         expert_capacity: f64 = "expert_capacity", "no limit";

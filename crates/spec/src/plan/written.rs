@@ -6,6 +6,7 @@ impl PlanSpec {
     /// Specification that resolves to exactly this plan for any model and cluster, to write a search result.
     pub fn from_plan(plan: &Plan) -> Self {
         Self {
+            auto: None,
             tensor_parallel: Some(plan.tensor_parallel),
             sequence_parallel: Some(plan.sequence_parallel),
             pipeline_parallel: Some(plan.pipeline_parallel),

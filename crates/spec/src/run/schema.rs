@@ -2,6 +2,7 @@
 
 use super::spec::keys;
 use super::value::Kind;
+use crate::plan::{AUTO, AutoSize};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -20,6 +21,9 @@ pub fn schema() -> Value {
             }
         }
         let mut property = of_kind(key.kind);
+        if key.section == "plan" && AutoSize::of_key(key.name).is_some() {
+            property = json!({ "anyOf": [property, { "const": AUTO }] });
+        }
         property["description"] = json!(key.doc.trim());
         property["x-default"] = json!(key.default);
         place["properties"][*last] = property;

@@ -6,6 +6,7 @@ use super::value::{Kind, Value};
 use super::{CostSpec, ModelSpec, Run, SoftwareOrigin, TrainingSpec, Unspecified};
 use crate::cluster::ClusterSpec;
 use crate::human::shorten;
+use crate::plan::{AutoSize, is_auto};
 use crate::plan::{PlanSpec, validate, warnings};
 use crate::problem::{Place, Problem, Warning};
 use crate::software::{FrontEnd, front_end};
@@ -143,7 +144,7 @@ impl RunSpec {
         if other.front_end.is_some() {
             self.front_end.clone_from(&other.front_end);
         }
-        self.plan.overlay(&other.plan);
+        self.plan.overlay_sizes(&other.plan);
         self.training.overlay(&other.training);
         self.cost.overlay(&other.cost);
         self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
@@ -246,7 +247,17 @@ impl RunSpec {
         let done = match section {
             "model" => self.model.set(name, value),
             "cluster" => self.cluster.set(name, value),
-            "plan" => self.plan.set(name, value),
+            "plan" => match AutoSize::of_key(name) {
+                Some(size) if is_auto(value) => {
+                    self.plan.set_auto(size);
+                    Some(Ok(()))
+                }
+                Some(size) => {
+                    self.plan.end_auto(size);
+                    self.plan.set(name, value)
+                }
+                None => self.plan.set(name, value),
+            },
             "training" => self.training.set(name, value),
             "cost" => self.cost.set(name, value),
             _ => None,

@@ -65,8 +65,17 @@ struct Changes {
     least_norm_bytes: Option<[f64; 2]>,
     gathers_logits: Option<bool>,
     gathers_tokens: Option<bool>,
+    /// Host time per layer and direction, in microseconds.
+    host_us_per_layer: Option<f64>,
     /// Host time per pass of a layer of routed experts, in microseconds.
     host_us_per_expert_layer: Option<f64>,
+    /// Host time per local expert and GEMM, in microseconds.
+    host_us_per_expert_product: Option<f64>,
+    masks_attention: Option<bool>,
+    /// Sustained over measured rate of collectives.
+    collective_rate: Option<f64>,
+    /// Slowdown of compute by overlapped communication.
+    overlap_slowdown: Option<f64>,
     /// One kernel or separate operators for scale, mask and softmax of unfused attention.
     fused_softmax: Option<bool>,
     /// Number format of accumulated gradients.
@@ -159,9 +168,16 @@ impl Changes {
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
             gathers_tokens: self.gathers_tokens.unwrap_or(software.gathers_tokens),
             gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
+            host_us_per_layer: self.host_us_per_layer.unwrap_or(software.host_us_per_layer),
             host_us_per_expert_layer: self
                 .host_us_per_expert_layer
                 .unwrap_or(software.host_us_per_expert_layer),
+            host_us_per_expert_product: self
+                .host_us_per_expert_product
+                .unwrap_or(software.host_us_per_expert_product),
+            collective_rate: self.collective_rate.unwrap_or(software.collective_rate),
+            overlap_slowdown: self.overlap_slowdown.unwrap_or(software.overlap_slowdown),
+            masks_attention: self.masks_attention.unwrap_or(software.masks_attention),
             fused_softmax: self.fused_softmax.unwrap_or(software.fused_softmax),
             gradients: self.gradients.or(software.gradients),
             gradient_reduce: self.gradient_reduce.or(software.gradient_reduce),

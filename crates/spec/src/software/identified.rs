@@ -57,10 +57,10 @@ pub struct Stack {
 /// Placeholder for an unknown framework in the list of generations of a refinement.
 const UNNAMED: &str = "unnamed";
 
-/// True if `text` names one of the phrases, if there are any, and contains none of the excluding ones.
+/// True if `text` names one of the phrases, if there are any, and none of the excluding ones. A denied phrase is not named.
 fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
     let is_named = || words.is_empty() || words.iter().any(|word| phrases::names(text, word));
-    !unless.iter().any(|word| text.contains(word.as_str())) && is_named()
+    !unless.iter().any(|word| phrases::names(text, word)) && is_named()
 }
 
 /// Where a fragment starts a word of a text: `trl` is not part of `central`.
@@ -110,9 +110,13 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
     if id == UNNAMED {
         id = super::inferred(&crate::plan::PlanSpec::default(), architecture);
     }
+    let framework = by_id(id).map_or("", |generation| generation.framework.as_str());
+    let is_of_framework = |feature: &Feature| {
+        feature.frameworks.is_empty() || feature.frameworks.iter().any(|own| own == framework)
+    };
     let stack = features()
         .iter()
-        .filter(|feature| is_read(feature))
+        .filter(|feature| is_read(feature) && is_of_framework(feature))
         .fold(id.to_owned(), |stack, feature| format!("{stack}+{}", feature.id));
     let software = by_id(&stack).or_else(|_| by_id(id)).ok()?;
     Some(Stack { software, is_named: named.is_some() })
@@ -144,6 +148,22 @@ mod tests {
     }
 
     /// Without this, graphs of the router alone were graphs of all kernels.
+    /// Transformers of late 2025 gave attention a mask in training, unless the text names FlashAttention; FSDP 1 around its models has the
+    /// collectives of FSDP 1. Features of other frameworks do not apply.
+    #[test]
+    fn masks_and_flat_shards_belong_to_hugging_face_models() {
+        let of = |framework: &str| id(framework, "", "Hopper");
+        assert_eq!(of("HF Transformers + Accelerate FSDP2 (2025-12)"), "transformers-2026+masked-attention");
+        assert_eq!(of("HF Trainer (Transformers 4.57)"), "transformers-2026+masked-attention");
+        assert_eq!(of("HF Transformers, FlashAttention-2 (2025-12)"), "transformers-2026");
+        assert_eq!(of("HF Transformers (2026-03)"), "transformers-2026");
+        assert_eq!(
+            of("PyTorch FSDP 1 + HF Transformers, FlashAttention 2 (2026)"),
+            "transformers-2026+flat-shards"
+        );
+        assert_eq!(of("Modalities (PyTorch FSDP 1, FlashAttention 2)"), "flash-attention-2023");
+    }
+
     #[test]
     fn a_list_of_scopes_is_partial_graphs() {
         let of = |notes| id("Megatron-Bridge (NeMo 25.11)", notes, "Blackwell");
@@ -169,9 +189,9 @@ mod tests {
     }
 
     #[test]
-    fn a_dispatcher_that_reads_token_counts_on_the_host_has_no_graphs() {
+    fn a_dispatcher_that_reads_token_counts_on_the_host_has_no_graph_of_the_whole_step() {
         let of = |notes| id("Megatron-Bridge (NeMo 26.06 container)", notes, "Blackwell Ultra");
-        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+alltoall-dispatch+no-cuda-graphs");
+        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+alltoall-dispatch+partial-cuda-graphs");
         let with_graphs = "megatron-core-2026-06+alltoall-dispatch+cuda-graphs";
         assert_eq!(of("alltoall dispatcher with CUDA graphs"), with_graphs);
         assert_eq!(of("HybridEP dispatcher"), "megatron-core-2026-06+fused-dispatch");
@@ -271,6 +291,22 @@ mod tests {
         let of = |framework| id(framework, "", "Ampere");
         assert_eq!(of("LitGPT (Lightning Fabric FSDP, eager)"), "fsdp1-2023+plain-activation+plain-norm");
         assert_eq!(of("LitGPT (Lightning Thunder, nvfuser, FSDP)"), "fsdp1-2023");
+        assert_eq!(
+            of("PyTorch FSDP 1 (litgpt benchmark, not compiled)"),
+            "fsdp1-2023+plain-activation+plain-norm"
+        );
+        let compiled = of("PyTorch FSDP 1 (torch.compile, 2024-08, litgpt benchmark)");
+        assert!(compiled.starts_with("torchtitan-2024-compile") && !compiled.contains("plain"), "{compiled}");
+    }
+
+    /// A compiled loss leaves the layers eager, and PyTorch's fused attention is not unfused.
+    #[test]
+    fn parts_that_are_compiled_or_fused_alone_are_read_as_such() {
+        let of = |notes| id("torchtitan (2025-08)", notes, "Hopper");
+        assert_eq!(of("compile of loss"), "torchtitan-2024-eager+compiled-loss");
+        assert_eq!(of("torch.compile, compiled loss"), "torchtitan-2024-compile+compiled-loss");
+        assert_eq!(of("torch.compile; attention: torch SDPA"), "torchtitan-2024-compile");
+        assert_eq!(of("torch.compile; attention: torch"), "torchtitan-2024-compile+plain-softmax");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub struct Counter {
     pub group: String,
     /// Name.
     pub name: String,
-    /// Unit of the values: `B`, `B/s`, or empty for a number.
+    /// Unit of the values: `B`, `B/s`, `MHz`, `W`, `°C`, or empty for a number.
     pub unit: &'static str,
     /// Rank.
     pub rank: u32,

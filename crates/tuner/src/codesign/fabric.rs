@@ -5,7 +5,7 @@
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
-use railwright_network::topology::{Design, Fabric, Kind};
+use railwright_network::topology::{Design, Fabric};
 use railwright_spec::cluster::{Cluster, Tier};
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -133,11 +133,6 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
         }
     }
     Ok(tiers)
-}
-
-/// Tests whether a kind of network can be compared with others by its step.
-pub const fn has_step(kind: Kind) -> bool {
-    !matches!(kind, Kind::Torus)
 }
 
 /// The time of a step on a cluster, in seconds.

@@ -132,6 +132,21 @@ pub struct Row {
     pub design: Design,
 }
 
+/// Cost and power of each device's part of scale-up domains beyond the machine's own, by domain size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScaleUp {
+    /// Price.
+    pub prices: BTreeMap<u64, Dollars>,
+    /// Power.
+    pub watts: BTreeMap<u64, Watts>,
+}
+
+impl From<BTreeMap<u64, Dollars>> for ScaleUp {
+    fn from(prices: BTreeMap<u64, Dollars>) -> Self {
+        Self { prices, watts: BTreeMap::new() }
+    }
+}
+
 /// Networks and strategies together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -144,6 +159,9 @@ pub struct Codesign {
     pub refused: Vec<Refused>,
     /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
+    /// Power of the same parts, if given; it is in the watts of the rows.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scale_up_watts: BTreeMap<u64, Watts>,
     /// Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows.
     pub unpriced_domains: Vec<u64>,
     /// Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
@@ -175,9 +193,10 @@ pub fn answer(
     found: &[Result<Found, NoPlan>],
     layouts: Vec<[String; 2]>,
     (site, outages): (&Site, Option<&Outages>),
-    scale_up_prices: BTreeMap<u64, Dollars>,
+    scale_up: impl Into<ScaleUp>,
     usual_domain: u64,
 ) -> Codesign {
+    let ScaleUp { prices: scale_up_prices, watts: scale_up_watts } = scale_up.into();
     let mut warnings = warnings_of(grid.points.iter().map(|point| &point.bill));
     let mut rows: Vec<Row> = grid
         .points
@@ -188,6 +207,8 @@ pub fn answer(
             let price = point.price(&scale_up_prices);
             let mut bill = point.bill;
             bill.total = price;
+            let of_domain = scale_up_watts.get(&domain).copied().unwrap_or(Watts::ZERO);
+            bill.watts += of_domain * point.design.devices as f64;
             let share_of = |best: &Found| outages?.kept(&point.design, best.network_share).ok();
             let kept = best.and_then(share_of);
             let site = Site {
@@ -246,6 +267,7 @@ pub fn answer(
         classes,
         refused: grid.refused,
         scale_up_prices,
+        scale_up_watts,
         unpriced_domains,
         contenders,
         compares_power,

@@ -251,6 +251,17 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let layouts = vec![<[String; 2]>::default(); found.len()];
     let unpriced = answer(grid, &found, layouts, (&site(), None), BTreeMap::new(), 8);
     assert_eq!((unpriced.unpriced_domains, answered.unpriced_domains), (vec![64], vec![]));
+    // A given power of larger domains is in their rows alone.
+    let grid = self::grid(&[Kind::Clos], &model, &PlanSpec::default());
+    let watts = BTreeMap::from([(64, Watts::new(90.0))]);
+    let scale_up = ScaleUp { prices: BTreeMap::from([(64, Dollars::ZERO)]), watts };
+    let layouts = vec![<[String; 2]>::default(); found.len()];
+    let powered = answer(grid, &found, layouts, (&site(), None), scale_up, 8);
+    for (with, without) in powered.rows.iter().zip(&unpriced.rows) {
+        let more = if with.domain == 64 { 90.0 * with.design.devices as f64 } else { 0.0 };
+        let sum = without.watts.map(|watts| watts.get() + more);
+        assert!(with.watts.map(Watts::get) == sum, "{:?} {sum:?}", with.watts);
+    }
     // With known power, a lower one puts a design on the front.
     let known =
         Axes { speeds: vec![BytesPerSecond::from_gbit(400.0)], ..axes(&[Kind::Clos, Kind::RailOnly]) };

@@ -164,7 +164,7 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
                 say("selective", Some(every.to_string()));
             } else {
                 say("selective", Some(every.to_string()));
-                cannot.push(format!("{n} layers of {split:.1}: one in {every} is the nearest"));
+                cannot.push(format!("{n} layers of {split:.1}: the nearest possible is one in {every}"));
             }
         }
         Some(Recompute::Selective { modules, layers: None })
@@ -199,8 +199,9 @@ fn mixtures(plan: &Plan) -> Option<String> {
     let list = plan.stage_recompute.as_ref()?;
     let mixed = list.iter().filter(|s| is_mixture(s)).count();
     (mixed > 0).then(|| {
+        let stages = if mixed == 1 { "1 stage".to_owned() } else { format!("{mixed} stages") };
         format!(
-            "policies that differ within a stage, as on {mixed} stages: select the policy by layer number in the constructor of the layer"
+            "policies that differ within a stage, as on {stages}: select the policy by layer number in the constructor of the layer"
         )
     })
 }

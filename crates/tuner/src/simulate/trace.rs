@@ -26,7 +26,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::Run;
 use railwright_step::{CollectiveKind, Dimension, Phase};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Maximum number of nodes of all ranks together.
 const MOST_NODES: u64 = 8_000_000;
@@ -116,6 +116,22 @@ impl Traced {
     /// Process groups in the order of their names, which are numbers from 1.
     pub fn groups(&self) -> BTreeMap<u32, &[u32]> {
         self.groups.iter().map(|(members, name)| (*name, members.as_slice())).collect()
+    }
+
+    /// Names of the groups with an all-to-all.
+    pub fn all_to_alls(&self) -> BTreeSet<u32> {
+        let mut names = BTreeSet::new();
+        for rank in 0..self.ranks() {
+            let stage = self.numbering.stage(rank) as usize;
+            for node in self.stages.get(stage).map_or(&[][..], |stage| &stage.nodes) {
+                if let Piece::Exchange(exchange, _) = &node.work
+                    && exchange.kind == CollectiveKind::AllToAll
+                {
+                    names.extend(self.groups.get(&self.members(exchange, rank)));
+                }
+            }
+        }
+        names
     }
 
     fn name_groups(&mut self) {

@@ -2,8 +2,12 @@
 // `scripts/playground.mjs` writes the element that marks it; the web UI of `railwright serve` has none.
 
 interface Playground {
-  /** URL of the compiled program, gzipped, relative to the page. */
+  /** URL of the compiled program without readers of files, gzipped, relative to the page. */
   readonly program: string
+  /** URL of the whole program, for files of the user. */
+  readonly whole: string
+  /** Commands that the first of the two answers. */
+  readonly withoutFiles: readonly string[]
   /** URL of the installation instructions. */
   readonly install: string
 }

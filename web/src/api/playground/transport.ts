@@ -10,11 +10,20 @@ type Progress = Readonly<Record<string, unknown>>
 /** Files of the user, by their path in the program. */
 const uploads = new Map<string, Blob>()
 let workers: Workers | undefined
+/** Workers with the readers of files, from the first question that needs them. */
+let readers: Workers | undefined
 
 /** Loads the program early, because it is the largest file. */
 export function warmUp(): Workers {
   workers ??= new Workers(load(playground?.program ?? ''))
   return workers
+}
+
+/** The workers for a question: the whole program is loaded with the first file. */
+function workersFor(question: Question, hasFiles: boolean): Workers {
+  if (!hasFiles && playground?.withoutFiles.includes(question.command)) return warmUp()
+  readers ??= new Workers(load(playground?.whole ?? ''))
+  return readers
 }
 
 /** The program is stored gzipped, because not every static server compresses. */
@@ -41,10 +50,12 @@ export async function respond(path: string, init: RequestInit): Promise<Response
 export async function answer(question: Question, signal?: AbortSignal | null, onProgress?: (progress: Progress) => void): Promise<Reply> {
   const asked = JSON.stringify(question.arguments)
   const files = new Map([...uploads].filter(([path]) => asked.includes(path.replace('uploads/', 'upload:'))))
+  // Links to files of an earlier visit name files that are no longer here; the whole program has the reason.
+  const able = workersFor(question, asked.includes('upload:'))
   // A report is the web UI as one file, with answers inside.
   if (question.format === 'html') files.set('page/report.html', await (await fetch('./report.html')).blob())
   try {
-    return await warmUp().run({ question, files, signal, onProgress })
+    return await able.run({ question, files, signal, onProgress })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     return broken(error)

@@ -49,9 +49,14 @@ interface RoofLabel {
   readonly width: number
 }
 
-/** Labels of roofs above their ends, of rising ones above their middle. One beside another stands below its roof, or else before the
- * other. Pure. */
-export function roofLabels(roofs: readonly Roof[], scaleX: Pick<Scale, 'at'>, scaleY: Pick<Scale, 'at'>): readonly RoofLabel[] {
+/** Labels of roofs above their ends, of rising ones above their middle. One on a point or beside another stands below its roof, or else
+ * before the other. Pure. */
+export function roofLabels(
+  roofs: readonly Roof[],
+  scaleX: Pick<Scale, 'at'>,
+  scaleY: Pick<Scale, 'at'>,
+  points: readonly { readonly x: number; readonly y: number }[] = [],
+): readonly RoofLabel[] {
   const placed: RoofLabel[] = []
   for (const { label, from, to } of roofs) {
     const [x0, y0, x1, y1] = [scaleX.at(from[0]), scaleY.at(from[1]), scaleX.at(to[0]), scaleY.at(to[1])]
@@ -60,18 +65,21 @@ export function roofLabels(roofs: readonly Roof[], scaleX: Pick<Scale, 'at'>, sc
     const end = isLevel ? x1 : (x0 + x1) / 2
     const meets = (x: number, y: number) =>
       placed.find((other) => Math.abs(other.y - y) < LINE && other.x > x - width && other.x - other.width < x)
+    const covers = (x: number, y: number) =>
+      points.some((one) => one.x > x - width - DOT && one.x < x + DOT && one.y > y - LINE - DOT && one.y < y + 2 + DOT)
     const above = isLevel ? y1 - 5 : (y0 + y1) / 2 - 6
     const below = above + 5 + LINE
-    if (!meets(end, above)) placed.push({ label, x: end, y: above, width })
-    else if (isLevel && !meets(end, below)) placed.push({ label, x: end, y: below, width })
-    else {
-      let x = end
-      for (let other = meets(x, above); other; other = meets(x, above)) x = other.x - other.width - GAP
-      placed.push({ label, x, y: above, width })
-    }
+    const heights = isLevel ? [above, below, below + LINE] : [above, above - LINE]
+    const free = heights.find((y) => !meets(end, y) && !covers(end, y)) ?? heights.find((y) => !meets(end, y))
+    let x = end
+    if (free === undefined) for (let other = meets(x, above); other; other = meets(x, above)) x = other.x - other.width - GAP
+    placed.push({ label, x, y: free ?? above, width })
   }
   return placed
 }
+
+/** Half the size of a point, in pixels. */
+const DOT = 5
 
 /** Between notes on one line, and height of a line of notes, in pixels. */
 const [GAP, LINE] = [10, 13]
@@ -125,7 +133,7 @@ export function Scatter({
       .sort((a, b) => (b.point.weight ?? 0) - (a.point.weight ?? 0))
       .map((spot) => ({ id: spot.id, text: spot.point.label ?? '', x: spot.x, y: spot.y }))
     const taken = spots.filter((spot) => spot.point.mark !== 'faint').map((spot) => ({ x: spot.x - 4, y: spot.y - 4, width: 8, height: 8 }))
-    const lines = roofLabels(roofs, scaleX, scaleY)
+    const lines = roofLabels(roofs, scaleX, scaleY, spots)
     taken.push(...lines.map(({ x, y, width }) => ({ x: x - width, y: y - 10, width, height: 12 })))
     const known = new Map(spots.map((spot) => [spot.id, spot]))
     front.forEach((id, index) => {

@@ -15,6 +15,7 @@ import { BestLayout } from './best-layout'
 import { ASSUMED, type Degrees, degreesOf } from './facts'
 import { hold, ofSchedule } from './holding'
 import { OtherSettings } from './other-settings'
+import { Pools } from './pools'
 import { choose } from './replan'
 import { edited, heldKeys, lastSet, set } from './scenarios'
 import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
@@ -41,18 +42,19 @@ export function Controls(props: Props) {
   const [modelName, clusterName] = [estimate?.model.name, estimate?.cluster.name]
   // Hundreds of options, which a moving slider does not change.
   const modelPicker = useMemo(() => <ModelPicker models={models} value={model} name={modelName} />, [models, model, modelName])
+  const systems = useMemo(() => clusterOptions(clusters, accelerators), [clusters, accelerators])
   const clusterPicker = useMemo(
     () => (
       <Combobox
         label={texts.cluster}
         value={cluster}
-        options={clusterOptions(clusters, accelerators)}
+        options={systems}
         placeholder={clusterName ?? texts.aSystemOrAnAccelerator}
         onChoose={(chosen) => choose('cluster', chosen)}
         disabled={fixed}
       />
     ),
-    [clusters, accelerators, cluster, clusterName],
+    [systems, cluster, clusterName],
   )
   return (
     <form class="controls" aria-label={texts.run} onSubmit={(event) => event.preventDefault()}>
@@ -66,6 +68,7 @@ export function Controls(props: Props) {
           {shown && (
             <Degree name="gpus" label={texts.devices} about={texts.acceleratorsThatTheRunUses} {...props} wide format={format.count} />
           )}
+          {shown && <Pools options={systems} estimate={estimate} devices={degreesOf(text, estimate).gpus} />}
         </Section>
         {shown && <Plan {...props} />}
       </fieldset>

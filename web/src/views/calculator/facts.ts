@@ -77,3 +77,34 @@ function number(text: string | undefined): number | undefined {
   const value = text === undefined ? NaN : Number(text)
   return Number.isFinite(value) ? value : undefined
 }
+
+/** Number of devices of each kind: `16 × H100 SXM5 80GB + 16 × A100 SXM4 80GB`. Pure. */
+export function devicesOf({
+  devices,
+  accelerator_name,
+  pools = [],
+}: Pick<Estimate['cluster'], 'devices' | 'accelerator_name' | 'pools'>): string {
+  const others = pools.reduce((sum, pool) => sum + pool.devices, 0)
+  const kinds = [{ devices: devices - others, accelerator_name }, ...pools]
+  return kinds.map((kind) => `${kind.devices.toLocaleString('en')} × ${kind.accelerator_name}`).join(' + ')
+}
+
+export interface Pool {
+  readonly name: string
+  /** Number of devices as text; empty until it is set. */
+  readonly devices: string
+}
+
+/** `dgx-a100:16,dgx-v100:8` to its kinds. Pure. */
+export function poolsOf(text: string): readonly Pool[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+    .map((one) => {
+      const at = one.lastIndexOf(':')
+      return at < 0 ? { name: one, devices: '' } : { name: one.slice(0, at), devices: one.slice(at + 1) }
+    })
+}
+
+export const poolsText = (pools: readonly Pool[]): string => pools.map(({ name, devices }) => `${name}:${devices}`).join(',')

@@ -39,10 +39,10 @@ const HEADLINES: readonly Headline[] = [
       value: step_time,
       note: interval && (
         <span title={texts.intervalOf(Math.round(interval.coverage * 100), interval.source.replaceAll('`', ''))}>
-          {format.seconds(interval.low)} {texts.to} {format.seconds(interval.high)}
+          50%: {format.seconds(interval.half_low)} {texts.to} {format.seconds(interval.half_high)}
           <br />
-          {Math.round(interval.coverage * 100)}
-          {texts.interval}
+          {Math.round(interval.coverage * 100)}%: {format.seconds(interval.low)} {texts.to}{' '}
+          {format.seconds(interval.high)}
         </span>
       ),
     }),

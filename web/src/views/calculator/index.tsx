@@ -58,7 +58,9 @@ function memoryQuestion(values: Arguments | null): Arguments | null {
 }
 
 export default function Calculator() {
-  useEffect(() => void begin(), [])
+  // A link to the calculator alone, also while it is open, shows the first run.
+  const isEmpty = Object.keys(runText.value).length === 0
+  useEffect(() => void (isEmpty && begin()), [isEmpty])
   const ofA = useFollow<Estimate>('estimate', () => complete(run.value))
   const ofB = useFollow<Estimate>('estimate', () => complete(runB.value))
   const [a, b] = [ofA.value, ofB.value]

@@ -12,6 +12,7 @@ const SHOWN = new Set([
   'model',
   'cluster',
   'gpus',
+  'pools',
   'tp',
   'pp',
   'cp',

@@ -9,6 +9,7 @@ import { overrides, run, runB, runText } from '../../state/run'
 import { toast } from '../../state/toasts'
 import { copy, download } from '../../ui/clipboard'
 import { Menu } from '../../ui/menu'
+import { devicesOf } from './facts'
 import { ExportDialog } from './export-dialog'
 import { compare, comparing, differences, editing, keep } from './scenarios'
 import { flagTitle, nameOfModel } from './wording'
@@ -52,8 +53,7 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
         <p title={shown?.plan_summary}>
           {shown ? (
             <>
-              <strong>{nameOfModel(shown.model.name, runText.value.model)}</strong> {texts.on2} {shown.cluster.devices.toLocaleString('en')}{' '}
-              × {shown.cluster.accelerator_name}
+              <strong>{nameOfModel(shown.model.name, runText.value.model)}</strong> {texts.on2} {devicesOf(shown.cluster)}
               <span class="muted plan"> · {shown.plan_summary}</span>
             </>
           ) : (

@@ -22,6 +22,7 @@ import { layerName } from './names'
 import { NeedsRun } from './needs-run'
 import { useOwnCluster } from './own-cluster'
 import { ON_RUN, designFlags, kind, networkKeys, runArguments, parameter, setParameter } from './state'
+import { Waits } from './waits'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
 import { RunProblems } from '../parts/run-problems'
@@ -150,6 +151,7 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
           </>
         )}
       </ChartFrame>
+      {answer.waits.length > 1 && <Waits stages={answer.waits} step={answer.step_time} menu={commandItem(line)} />}
       <LinksOverTime overTime={answer.over_time} menu={commandItem(line)} />
       <Layers answer={answer} />
     </div>

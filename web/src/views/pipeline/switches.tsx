@@ -9,12 +9,16 @@ import { ofPrefix } from '../../state/fragment'
 import { change, location, own as ownOf } from '../../state/location'
 import { runText } from '../../state/run'
 import { copy } from '../../ui/clipboard'
+import { Combobox, type Option } from '../../ui/combobox'
 import { Label } from '../../ui/fields'
 import { FileButton } from '../../ui/file-button'
 import { ofSchedule, withHeld } from '../calculator/holding'
 import { heldMark } from '../calculator/scenarios'
+import { shortened } from '../parts/open'
 import { canonicalName } from '../parts/strategy'
+import * as others from '../../words/parts'
 import * as texts from '../../words/pipeline'
+import * as common from '../../words/ui'
 
 const SCHEDULES = [
   ['1f1b', '1F1B'],
@@ -102,22 +106,29 @@ export function Switches(props: Props) {
           </label>
         </>
       )}
-      <label class="pipeline-trace">
-        {texts.measured}
-        <input
-          class="input"
-          type="text"
-          list="pipeline-traces"
-          value={(trace ?? '').replaceAll('\n', ', ')}
+      <div class="pipeline-trace">
+        <span>
+          {texts.measured}{' '}
+          {trace && (
+            <button
+              type="button"
+              class="to-auto"
+              aria-label={common.resetToAuto(texts.measured)}
+              onClick={() => change({ 'p.trace': undefined, 'p.step': undefined })}
+            >
+              {common.reset}
+            </button>
+          )}
+        </span>
+        <Combobox
+          label={texts.measured}
+          value={trace ?? ''}
           placeholder={texts.aTraceShownAboveThe}
-          onChange={(event) => change({ 'p.trace': event.currentTarget.value.split(/,\s*/).filter(Boolean).join('\n') || undefined })}
+          options={tracesOf(props.traces, trace)}
+          free={(path) => ({ value: path.trim(), title: path.trim(), note: others.asTyped })}
+          onChoose={(path) => change({ 'p.trace': path.split(/,\s*/).filter(Boolean).join('\n') || undefined, 'p.step': undefined })}
         />
-        <datalist id="pipeline-traces">
-          {props.traces.map((path) => (
-            <option key={path} value={path} />
-          ))}
-        </datalist>
-      </label>
+      </div>
       {!playground && !report && (
         <FileButton title={texts.chooseAFile} onPath={(path) => change({ 'p.trace': path, 'p.step': undefined })} />
       )}
@@ -134,6 +145,14 @@ export function Switches(props: Props) {
       )}
     </div>
   )
+}
+
+/** Traces of the served folders, after the open one, if it is none of them. Pure. */
+function tracesOf(paths: readonly string[], open: string | undefined): readonly Option[] {
+  const listed = paths.map((path) => ({ value: path, title: shortened(path), words: path }))
+  return open === undefined || paths.includes(open)
+    ? listed
+    : [{ value: open, title: open.split('\n').map(shortened).join(', ') }, ...listed]
 }
 
 /** A setting of the run above its control: auto, or set with a reset. */

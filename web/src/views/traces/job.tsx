@@ -9,9 +9,8 @@ import { report } from '../../api/report'
 import { upload, withoutHandle } from '../../api/uploads'
 import { change, go, own } from '../../state/location'
 import { run, runText } from '../../state/run'
-import { NUMBER, NUMBER_FROM_0, type Unit } from '../../state/amounts'
+import { NUMBER, type Unit } from '../../state/amounts'
 import { chosenPairs, pairsOf, pairsText } from '../../state/settings'
-import { afresh } from '../../timeline/address'
 import { Amount } from '../../ui/amounts'
 import { Combobox } from '../../ui/combobox'
 import { FileButton } from '../../ui/file-button'
@@ -21,6 +20,7 @@ import { Switch } from '../parts/controls'
 import { useKeyList } from '../parts/dimensions'
 import { optionsOf as namesAndValue, useCatalogue } from '../parts/run-bar'
 import { flagOf } from '../calculator/flags'
+import { StepsField, stepOptions } from './steps'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 import * as common from '../../words/ui'
@@ -61,7 +61,7 @@ export function useJob(): Arguments | null {
     ...(sizes !== '' ? { layout: sizes } : {}),
     ...(accelerator ? { accelerator } : {}),
     ...(flops && !wanted && !file ? { 'model-flops': flops } : {}),
-    ...(only ? { step: only } : {}),
+    ...stepOptions(only),
   }
 }
 
@@ -191,14 +191,7 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
             onChange={(value) => set('flops')(value ?? '')}
           />
         )}
-        <Amount
-          title={texts.step3}
-          auto={texts.all}
-          about={texts.numberOfTheStepThat}
-          unit={NUMBER_FROM_0}
-          value={only ?? ''}
-          onChange={(value) => change({ ...afresh('t'), 't.only': value, 't.step': undefined })}
-        />
+        <StepsField value={only ?? ''} profile={profile} />
       </div>
     </details>
   )

@@ -138,7 +138,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
             "catalog/memory.toml: tensors kept by the software generation",
         ));
     }
-    if let Ok(catalogue) = SoftwareCatalogue::built_in() {
+    if let Ok(catalogue) = SoftwareCatalogue::shared() {
         let sigma = catalogue.get(&costing.plan.software).sigma;
         let mut fits = explanation(
             "memory.probability_of_fitting",

@@ -1,10 +1,12 @@
-//! Parts of a run outside of the calibrated range: work, ranks, bytes and domains.
+//! Parts of a run outside of the calibrated range (work, ranks, bytes and domains), and a measurement that the calibration does not explain.
 //!
-//! Responsible for: comparing calibrated ranges with this run. Ignores parts with little time.
+//! Responsible for: comparing calibrated ranges and step times with this run. Ignores parts with little time.
 
 use super::super::{CommunicationRow, Estimate};
+use crate::calibration::step_times;
 use crate::costing::Costing;
 use crate::program::products;
+use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, CollectiveKind};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -20,12 +22,35 @@ pub(super) fn warnings(costing: &Costing<'_>, estimate: &Estimate, list: &mut Ve
     let Some(calibration) = &costing.cluster.calibration else { return };
     list.extend(calibration.warnings(costing.cluster, &costing.plan.software));
     products(costing, calibration, list);
+    list.extend(unexplained(costing, estimate));
     let costly = || estimate.communication.iter().filter(|row| row.time > estimate.step_time * LITTLE);
     if calibration.link == costing.cluster.scale_up.link {
         list.extend(inside(calibration, costly().filter(|row| row.is_joined)));
     }
     // Devices on a node's bus are separate domains, but there is no network between them.
     list.extend(between(calibration, costly().filter(|row| !row.is_joined)));
+}
+
+/// Maximum deviation of a layout's own measurement from its calibrated prediction without a warning, as a logarithm: twice that of repeated
+/// runs.
+const EXPLAINED: f64 = 2.0 * step_times::REPEATED;
+
+/// Warning about a measured step time of this layout that the calibration treats as an outlier: no plausible change of the rates of its parts
+/// explains it, so most of it stays unexplained for this and other layouts.
+fn unexplained(costing: &Costing<'_>, estimate: &Estimate) -> Option<Warning> {
+    let (_, measured) = step_times::measured_interval(costing, estimate.step_time)?;
+    let ratio = measured / estimate.step_time;
+    if ratio.portable_ln().abs() <= EXPLAINED {
+        return None;
+    }
+    Some(Warning::new(
+        "calibration-outlier",
+        format!(
+            "your measurement of this layout, {}, is {} of the calibrated prediction; the calibration treats it as an outlier, so check the settings of the run and the measurement",
+            human::seconds(measured),
+            human::percent(ratio)
+        ),
+    ))
 }
 
 fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<Warning>) {

@@ -15,6 +15,7 @@ use crate::input::{self, CONFIG_LIMIT, Disk, open_run};
 use crate::printer::{Printer, check_format};
 use crate::run::USUAL_CLUSTER;
 use railwright_answers::{NetworkQuestion, Priced, Searcher, priced};
+use railwright_commands::Work as _;
 use railwright_reports::network::design::Answered;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{by_name, preset_names};

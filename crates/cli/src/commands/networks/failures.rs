@@ -1,193 +1,34 @@
-//! `network failures`: effect and cost of failed parts, by class, for several designs; states with several
-//! failed parts.
+//! `network failures`: the effect of failed parts.
 
-use crate::args::network::Failures;
-use crate::commands::planned::stage_memory;
+use crate::args::network::Failures as Arguments;
 use crate::exit::{Failure, Outcome};
-use crate::input;
-use crate::input::networks::{RATES_LIMIT, design, on_network, on_run};
 use crate::printer::Printer;
-use railwright_answers::placed_in_flags;
-use railwright_network::failures::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation};
-use railwright_network::failures::rates::Rates;
-use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, sample_watched};
-use railwright_network::failures::state::{Part, States};
-use railwright_network::failures::{classes, parts, slowdown};
-use railwright_network::topology::Design;
-use railwright_reports::network::failures::{Answered, Failing};
-use railwright_spec::human;
-use railwright_spec::problem::{Problem, did_you_mean};
-use std::cell::RefCell;
-
-/// Default number of sampled states.
-const SAMPLES: u64 = 10_000;
-
-const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
+use railwright_commands::{Failures, FailuresAnswer, failures};
 
 /// Reports the effect of failures.
-pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Failure> {
-    let job = job(arguments)?;
-    let mut rates = Rates::catalogue()?;
-    for path in &arguments.rates {
-        let label = if path == "-" { "standard input" } else { path };
-        rates.overlay(&input::read(path, RATES_LIMIT)?, label)?;
-    }
-    if let Some(n) = arguments.samples.filter(|n| *n == 0 || *n > MOST_SAMPLES) {
-        let message = format!("expected 1 to {} states, found {n}", human::whole(MOST_SAMPLES));
-        return Err(Problem::new(message).in_file("--samples").into());
-    }
-    let read = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
-    let run = read.map(|(run, _)| run);
-    run.iter().try_for_each(|run| stage_memory::warn(run, printer).map(drop))?;
-    let named = arguments.designs.iter().chain(&arguments.listed).map(|word| word.trim());
-    let mut words: Vec<Option<&str>> = named.map(Some).collect();
-    if words.is_empty() {
-        words.push(None);
-    }
-    let mut list = Vec::new();
-    let watching = printer.watching(BAR, "drawing states");
-    for word in words {
-        if watching.is_stopped() && !list.is_empty() {
-            break;
-        }
-        let mut sheet = design(word, &arguments.flags.settings)?;
-        if let Some(run) = &run {
-            on_run::fill(&mut sheet, run);
-        }
-        let design = sheet.spec.resolve().and_then(|design| design.require_graph().map(|()| design));
-        let design = design.map_err(|problem| placed_in_flags(&sheet, problem))?;
-        if let Some(run) = &run {
-            on_run::check(&sheet, &design, run)?;
-        }
-        // Reason why a step could not be estimated, as opposed to a step that cannot finish.
-        let broken = RefCell::new(None);
-        let refused = || broken.take().map_or(Ok(()), |problem| Err(placed_in_flags(&sheet, problem)));
-        let slower = |kept: f64| match &run {
-            Some(run) => on_run::slower(&design, run, kept).unwrap_or_else(|problem| {
-                broken.borrow_mut().get_or_insert(problem);
-                None
-            }),
-            None => slowdown(kept, job.exposed_share),
-        };
-        let expectation = expectation(&design, &rates, &job, &slower)?;
-        refused()?;
-        let failed = failed(arguments, &design)?;
-        let named = if failed.named.is_empty() {
-            None
-        } else {
-            let state = States::new(&design)?.state(&failed.named);
-            let domain = slowdown(state.kept_domain, job.exposed_domain_share);
-            let network = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
-            let factor = network.zip(domain).map(|(network, domain)| network + domain - 1.0);
-            Some((failed.named, state, factor))
-        };
-        let draw = match (failed.any.is_empty(), arguments.samples) {
-            (false, _) => Some(Draw::Together(failed.any)),
-            (true, Some(_)) if named.is_none() => Some(Draw::Moments),
-            _ => None,
-        };
-        let sampled = match draw {
-            Some(draw) => {
-                let samples = arguments.samples.unwrap_or(SAMPLES);
-                let how = (&slower as &dyn Fn(f64) -> Option<f64>, job.recovery);
-                let all = samples as usize;
-                Some(sample_watched(
-                    &design,
-                    &rates,
-                    &draw,
-                    (samples, arguments.sample_seed),
-                    how,
-                    &mut |drawn| watching.advance(drawn as usize, all),
-                )?)
-            }
-            None => None,
-        };
-        refused()?;
-        list.push(Failing { design, expectation, sampled, named });
-    }
-    watching.finish();
-    let is_cut =
-        list.iter().any(|failing| failing.named.as_ref().is_some_and(|(_, _, factor)| factor.is_none()));
-    let answer =
-        Answered { list, job, run: arguments.run.clone(), share_given: arguments.exposed_share.is_some() };
-    printer.answer(&answer, &arguments.output)?;
-    Ok(match (watching.is_stopped(), is_cut) {
-        (true, _) => Outcome::Interrupted,
-        (false, true) => Outcome::No,
-        (false, false) => Outcome::Yes,
-    })
-}
-
-fn job(arguments: &Failures) -> Result<Job, Problem> {
-    let share = |flag: &str, given: Option<f64>| match given.unwrap_or(EXPOSED_SHARE) {
-        share if (0.0..=1.0).contains(&share) => Ok(share),
-        share => Err(Problem::new(format!("{share} is not a share from 0 to 1"))
-            .in_file(flag)
-            .hint("use a share of the step, such as 0.2")),
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
+    let request = Failures {
+        designs: arguments.designs.iter().chain(&arguments.listed).cloned().collect(),
+        settings: arguments.flags.settings.clone(),
+        exposed_share: arguments.exposed_share,
+        exposed_domain_share: arguments.exposed_domain_share,
+        run: arguments.run.clone(),
+        set: arguments.set.clone(),
+        interruption_hours: arguments.interruption_hours,
+        recovery: arguments.recovery.clone(),
+        rates: arguments.rates.clone(),
+        fail: arguments.fail.clone(),
+        samples: arguments.samples,
+        sample_seed: arguments.sample_seed,
     };
-    let exposed_share = share("--exposed-share", arguments.exposed_share)?;
-    let exposed_domain_share = share("--exposed-domain-share", arguments.exposed_domain_share)?;
-    let interruption_hours = arguments.interruption_hours.unwrap_or(INTERRUPTION_HOURS);
-    if !(0.0..=1e4).contains(&interruption_hours) {
-        let problem = Problem::new(format!("{interruption_hours} is not a number of hours from 0 to 10,000"));
-        return Err(problem.in_file("--interruption-hours"));
-    }
-    let recovery = on_network::recovery(&arguments.recovery)?;
-    Ok(Job { exposed_share, exposed_domain_share, interruption_hours, recovery })
-}
-
-/// Parts of `--fail`: named parts, and numbers of any others.
-struct Failed {
-    named: Vec<Part>,
-    any: Vec<(String, u64)>,
-}
-
-fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
-    let mut failed = Failed { named: Vec::new(), any: Vec::new() };
-    let parts = parts(&classes(design));
-    for text in &arguments.fail {
-        let refused = |problem: Problem| problem.in_file("--fail");
-        let shown = human::shorten(text);
-        let Some((name, number)) = text.rsplit_once(['#', ':', '=']) else {
-            return Err(refused(Problem::new(format!("`{shown}` is not a part")))
-                .hint("use `leaf#3` for one part, `leaf=2` for any two"));
-        };
-        let plain = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
-        let Some(&(part, all)) = parts.iter().find(|(part, _)| plain(part) == plain(name)) else {
-            let known: Vec<String> = parts.iter().map(|(part, _)| plain(part)).collect();
-            let list = format!("a {} has {}", design.name, known.join(", "));
-            let hint = did_you_mean(&plain(name), known.iter().map(String::as_str), &list);
-            return Err(refused(Problem::new(format!(
-                "a {} has no `{}`",
-                design.name,
-                human::shorten(name)
-            )))
-            .hint(hint));
-        };
-        let Ok(number) = number.trim().parse::<u64>() else {
-            return Err(refused(Problem::new(format!("`{shown}` has no whole number after the part"))));
-        };
-        let count = human::whole(all);
-        if text.contains('=') {
-            if number > all.min(MOST_FAILED) {
-                let message =
-                    format!("{number} failed parts exceed the {count} parts of the network ({part})");
-                let most = human::whole(all.min(MOST_FAILED));
-                return Err(refused(Problem::new(message)).hint(format!("use at most {most}")));
-            }
-            failed.any.push((part.to_owned(), number));
-        } else {
-            if number >= all {
-                let message = format!("a {} has no {part} {number}: it has {count}", design.name);
-                return Err(refused(Problem::new(message)).hint("numbers start at 0"));
-            }
-            failed.named.push(Part { class: part, number });
-        }
-    }
-    if !failed.named.is_empty() && !failed.any.is_empty() {
-        return Err(Problem::new("listed parts (`#`) and sampled parts (`=`) are mixed")
-            .in_file("--fail")
-            .hint("use `#` with a number for all parts, or `=` with a count"));
-    }
-    Ok(failed)
+    let FailuresAnswer { answered, is_complete, is_cut } = match failures(&request, printer) {
+        Ok(answer) => answer,
+        Err(ended) => return printer.ended(ended),
+    };
+    printer.answer(&answered, &arguments.output)?;
+    Ok(match (is_complete, is_cut) {
+        (false, _) => Outcome::Interrupted,
+        (true, true) => Outcome::No,
+        (true, false) => Outcome::Yes,
+    })
 }

@@ -1,108 +1,25 @@
 //! `network show`: one design in numbers, or as a diagram.
 
-use crate::args::network::Show;
+use crate::args::network::Show as Arguments;
 use crate::exit::{Failure, Outcome};
-use crate::input::networks::design;
-use crate::printer::Printer;
-use railwright_answers::{design_in_flags, placed_in_flags, quoted};
-use railwright_network::bill::layer_name;
-use railwright_network::cabling::{self, Cable, Floor};
-use railwright_network::topology::{Design, svg};
-use railwright_report::words;
-use railwright_reports::network::gigabits;
-use railwright_reports::network::show::Shown;
-use railwright_spec::human;
-use railwright_spec::problem::{Problem, did_you_mean};
-use std::path::Path;
+use crate::printer::{Printer, is_svg};
+use railwright_commands::{Show, ShowAnswer, show};
 
 /// Shows a design.
-pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failure> {
-    let sheet = design(arguments.design.as_deref(), &arguments.flags.settings)?;
-    let summary = sheet.spec.summary().map_err(|problem| placed_in_flags(&sheet, problem))?;
-    write_cables(arguments, &summary.design, printer)?;
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.output.as_deref();
-    let is_picture =
-        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
-    if is_picture {
-        printer.data(&svg::draw(&summary.design), path)?;
-    } else {
-        let word = arguments.design.as_deref().unwrap_or(summary.design.kind.name());
-        // Standard input is read once.
-        let next = (word != "-").then(|| {
-            let flags = arguments.flags.settings.iter();
-            let flags = flags.map(|(flag, _, value)| format!(" {flag} {}", quoted(value)));
-            format!("railwright network cost --designs {}{}", quoted(word), flags.collect::<String>())
-        });
-        printer.answer(&Shown(summary, next), &arguments.output)?;
+    let request = Show {
+        design: arguments.design.clone(),
+        settings: arguments.flags.settings.clone(),
+        is_picture: arguments.svg || is_svg(path),
+        cables: arguments.cables.clone(),
+        netbox: arguments.netbox.clone(),
+        floor: arguments.floor.clone(),
+    };
+    match show(&request, printer) {
+        Ok(ShowAnswer::Report(shown)) => printer.answer(&shown, &arguments.output)?,
+        Ok(ShowAnswer::Picture(svg)) => printer.data(&svg, path)?,
+        Err(ended) => return printer.ended(ended),
     }
     Ok(Outcome::Yes)
-}
-
-/// Writes the requested lists of cables, and orders by length.
-fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<(), Failure> {
-    let floor = floor(&arguments.floor)?;
-    if arguments.cables.is_none() && arguments.netbox.is_none() {
-        if arguments.floor.is_empty() {
-            return Ok(());
-        }
-        let problem = Problem::new("a floor plan has no effect without a list of cables");
-        return Err(problem.in_file("--floor").hint("add `--cables FILE`").into());
-    }
-    let list = cabling::cables(design, &floor).map_err(design_in_flags)?;
-    let texts: [fn(&[Cable]) -> String; 2] = [cabling::csv, cabling::netbox];
-    for (path, text) in [&arguments.cables, &arguments.netbox].into_iter().zip(texts) {
-        if let Some(path) = path {
-            printer.data(&text(&list), Some(path))?;
-        }
-    }
-    for (layer, bandwidth, medium, length, count) in cabling::orders(&list) {
-        let length = length
-            .map_or_else(|| "longer than any available cable".to_owned(), |length| format!("{length} m"));
-        printer.note(&format!(
-            "{} x {} {}, {length} ({})",
-            human::whole(count),
-            gigabits(bandwidth),
-            words(medium),
-            layer_name(layer)
-        ));
-    }
-    Ok(())
-}
-
-/// Keys of a floor plan over the usual one.
-fn floor(settings: &[String]) -> Result<Floor, Problem> {
-    const KEYS: [&str; 6] = ["hosts", "switches", "row", "width", "pitch", "rise"];
-    let mut floor = Floor::default();
-    for setting in settings {
-        let problem = |message: String| Problem::new(message).in_file("--floor");
-        let Some((key, value)) = setting.split_once('=') else {
-            return Err(problem(format!("`{}` has no value", human::shorten(setting)))
-                .hint("write a key and a number, as in `hosts=4`"));
-        };
-        let number: f64 = value.trim().parse().ok().filter(|n| (0.0..=1e4).contains(n)).ok_or_else(|| {
-            problem(format!("`{}` is not a number from 0 to 10,000", human::shorten(value)))
-        })?;
-        let count = || {
-            let is_count = number >= 1.0 && number.fract() == 0.0;
-            is_count
-                .then_some(number as u64)
-                .ok_or_else(|| problem(format!("`{key}` is a count of 1 or more")))
-        };
-        match key.trim() {
-            "hosts" => floor.hosts_per_rack = count()?,
-            "switches" => floor.switches_per_rack = count()?,
-            "row" => floor.racks_per_row = count()?,
-            "width" => floor.rack_width = number,
-            "pitch" => floor.row_pitch = number,
-            "rise" => floor.rise = number,
-            other => {
-                return Err(problem(format!("unknown key `{}`", human::shorten(other))).hint(did_you_mean(
-                    other,
-                    KEYS,
-                    &format!("keys are {}", KEYS.join(", ")),
-                )));
-            }
-        }
-    }
-    Ok(floor)
 }

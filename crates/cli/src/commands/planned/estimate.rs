@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
         run::launch::print_remarks(launch, printer);
     }
     let search = search_command(&resolved.spec, &resolved.run);
-    let mut answer = railwright_answers::estimate(resolved, &arguments.pricing)?;
+    let mut answer = railwright_answers::estimate(resolved, &arguments.pricing.wanted())?;
     if arguments.run.run.is_none() {
         for warning in &mut answer.estimate.warnings {
             warning.message = railwright_answers::translate(&warning.message);

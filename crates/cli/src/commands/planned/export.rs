@@ -1,11 +1,11 @@
 //! `export`: a run as a launch file of a training framework, or traces as one for Perfetto.
 
-use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use crate::{args, input};
 use railwright_answers::difference_as_written;
+use railwright_commands::warn_of_fit;
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     if let Some(message) = difference_as_written(&written, &run, &spec, &input::Disk) {
         printer.warnings(&[Warning::new("launch-not-expressed", message)]);
     }
-    let fit = stage_memory::warn(&run, printer)?;
+    let fit = warn_of_fit(&run, printer)?;
     if arguments.json {
         let fields = ExportFields {
             to: writer.name(),

@@ -2,12 +2,12 @@
 
 use crate::args::{self, Goal};
 use crate::clock::Moment;
-use crate::commands::planned::tune::keys;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::input::open_run::{self, Freedom};
 use crate::printer::{Printer, check_format};
 use railwright_answers::{MOST_SHOWN, Named, SearchOptions, search};
+use railwright_commands::tuned_keys;
 use railwright_reports::search::Answered;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -24,7 +24,10 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     }
     let why_not =
         arguments.why_not.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, Problem>>()?;
-    let freedom = Freedom { keep: keys(&arguments.keep, "--keep")?, free: keys(&arguments.free, "--free")? };
+    let freedom = Freedom {
+        keep: tuned_keys(&arguments.keep, "--keep")?,
+        free: tuned_keys(&arguments.free, "--free")?,
+    };
     let mut asked = open_run::ask_freed(&arguments.run, freedom)?;
     let fitted = asked.fit_devices();
     arguments.save.as_deref().map(writable).transpose()?;
@@ -39,7 +42,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         effort: arguments.effort.wanted(),
     };
     let begin = Moment::now();
-    let mut answer = search(&asked, &wanted, &arguments.pricing, &printer.watched())?;
+    let mut answer = search(&asked, &wanted, &arguments.pricing.wanted(), &printer.watched())?;
     let speed = speed(begin, &answer.counters);
     answer.chosen.splice(0..0, fitted);
     let flags = arguments.pricing.flags();

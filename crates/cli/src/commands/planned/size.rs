@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     wanted.check()?;
     let asked = open_run::ask(&arguments.run)?;
     open_run::report_launch(&arguments.run, printer)?;
-    let answer = Answered(size(&asked, &wanted, &arguments.pricing, &printer.watched())?);
+    let answer = Answered(size(&asked, &wanted, &arguments.pricing.wanted(), &printer.watched())?);
     printer.answer(&answer, &arguments.output)?;
     Ok(if !answer.is_complete {
         Outcome::Interrupted

@@ -2,7 +2,6 @@
 
 use crate::args;
 use crate::args::timeline::Format;
-use crate::commands::planned::stage_memory;
 use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, suffix, unknown_suffix};
 use crate::run::{self, Resolved};
@@ -10,6 +9,7 @@ use railwright_answers::Pricing as _;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::timeline::{Detail, timeline_on};
+use railwright_commands::warn_of_fit;
 use railwright_report::SCHEMA_VERSION;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     };
     let wanted = || printer.wanted();
     let run = if arguments.pricing.network.is_empty() { run } else { run.as_used() };
-    let simulated = arguments.pricing.machine(&run.cluster)?.map(|(machine, _)| machine);
+    let simulated = arguments.pricing.wanted().machine(&run.cluster)?.map(|(machine, _)| machine);
     let machine = simulated.unwrap_or_else(|| Machine::new(&run.cluster));
     let step = timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail, &wanted)?;
     let text = match format {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         }
     };
     printer.warnings(&warnings);
-    stage_memory::warn(&run, printer)?;
+    warn_of_fit(&run, printer)?;
     printer.data(&text, path)?;
     if path.is_some() {
         printer.chosen(&chosen);

@@ -5,6 +5,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT, TABLE_LIMIT};
 use crate::printer::Printer;
 use railwright_calculator::validation::{regret, validate_watched};
+use railwright_commands::Work as _;
 use railwright_reports::validate::Validated;
 use railwright_reports::validate::network::Measured;
 use railwright_reports::validate::regret::Judged;

@@ -1,10 +1,10 @@
 //! `whatif`: effect of changes on a run, each alone and all combined.
 
-use crate::commands::networks::simulate::on_topology;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::{args, input, run};
 use railwright_answers::{changes, whatif};
+use railwright_commands::on_topology;
 use railwright_reports::whatif::WhatIfReport;
 
 /// Applies the changes. The outcome is `No` if the run with all changes is impossible or does not fit.
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
         run::launch::print_remarks(launch, printer);
     }
     let changes = changes(&arguments.change)?;
-    let network = on_topology(&arguments.pricing, &resolved.run.cluster)?;
+    let network = on_topology(&arguments.pricing.wanted(), &resolved.run.cluster)?;
     let answer = whatif(resolved, &changes, &input::Disk, network)?;
     let fit = answer.answer.fit();
     printer.answer(&WhatIfReport(answer), &arguments.output)?;

@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     let tables =
         input::opened::tables(arguments.reading.families.as_deref(), arguments.reading.kernels.as_deref())?;
     let mut options = profiled::options(tables, &arguments.needed)?;
+    options.steps = arguments.steps.as_deref().map(str::parse).transpose()?;
     if arguments.columns {
         return columns(arguments, &options, printer);
     }
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
 
 /// One step in columns. Findings are those of all steps: their places are searched in this one.
 fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> Result<Outcome, Failure> {
-    let question = question(arguments)?;
+    let question = question(arguments, options)?;
     let read = read(arguments, &options.tables, printer)?;
     no_digest(&read)?;
     let profile = read.profiled(options, printer)?;
@@ -132,9 +133,10 @@ fn no_digest(read: &Read) -> Result<(), Failure> {
 }
 
 /// Shown part of one step.
-fn question(arguments: &args::Profile) -> Result<Question, Failure> {
+fn question(arguments: &args::Profile, options: &Options) -> Result<Question, Failure> {
     Ok(Question {
         step: arguments.step,
+        steps: options.steps,
         ranks: arguments.rank.clone(),
         window: arguments.cut.window()?,
         most_spans: arguments.cut.most_spans as usize,

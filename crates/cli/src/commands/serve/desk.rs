@@ -2,18 +2,17 @@
 //!
 //! Responsible for: one command line for each request, run as at the terminal, with its output unchanged. Computes nothing itself.
 
-use super::catalogue::Caller;
-use super::kept::Kept;
-use super::line::{self, Line};
-use super::{openapi, output_format, start};
+use super::line::{interface, parsed};
+use super::start;
 use crate::args::Arguments;
 use crate::exit::Failure;
+use crate::input::access::{self, Seen};
 use crate::input::given::Given;
-use crate::input::{access, jobs_found};
+use crate::input::jobs_found;
 use crate::printer::{Listener, Printer};
 use crate::{commands, limits};
 use bytes::Bytes;
-use railwright_server::{Backend, Outcome, Question, Reply, Watch};
+use railwright_server::{Asked, Backend, Caller, Kept, Outcome, Question, Reply, Watch, media_of};
 use railwright_spec::problem::Problem;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -53,7 +52,7 @@ type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
 pub(super) struct Commands {
     given: Given,
     restrict: Restrict,
-    kept: Kept,
+    kept: Kept<Seen>,
 }
 
 impl Commands {
@@ -64,20 +63,21 @@ impl Commands {
 
 impl Backend for Commands {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
-        let words = match line::of(question, Caller::Page) {
-            Ok(words) => words,
+        let asked = match interface().words(question, Caller::Page) {
+            Ok(asked) => asked,
             Err(reply) => return reply,
         };
-        if let Some(reply) = self.kept.find(&words.parsed) {
+        if let Some(reply) = self.kept.find(&asked.words, Seen::is_still_so) {
             return reply;
         }
-        let Line { arguments, command, media } = match words.parse() {
-            Ok(line) => line,
+        let arguments = match parsed(&asked) {
+            Ok(arguments) => arguments,
             Err(reply) => return reply,
         };
         access::note();
+        let Asked { words, command, media } = asked;
         let reply = answer(&arguments, command, media, watch);
-        self.kept.keep(words.parsed, &reply, access::noted());
+        self.kept.keep(words, &reply, access::noted());
         reply
     }
 
@@ -92,7 +92,7 @@ impl Backend for Commands {
     }
 
     fn openapi(&self) -> Bytes {
-        Bytes::from(openapi::text(Caller::Page))
+        Bytes::from(interface().openapi(Caller::Page))
     }
 
     fn start(&self) -> Value {
@@ -105,6 +105,9 @@ impl Backend for Commands {
 
     fn uploads(&self, folder: &Path) {
         (self.restrict)(folder);
+        // The first question of the web UI is for this list: it is ready when the browser is.
+        let given = self.given.traces.clone();
+        let _ = std::thread::Builder::new().spawn(move || jobs_found::list(&given));
     }
 }
 
@@ -124,6 +127,6 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),
     };
     let text = listener.take();
-    let media = media.unwrap_or_else(|| output_format::media_of(&text));
+    let media = media.unwrap_or_else(|| media_of(&text));
     Reply::Answer { outcome, media, body: Bytes::from(text), command, notes: listener.notes() }
 }

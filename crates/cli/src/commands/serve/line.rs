@@ -1,100 +1,62 @@
-//! Requests as command lines.
+//! The commands of this program, for questions over HTTP and of programs that link it.
 //!
-//! Responsible for: arguments that the command-line parser reads exactly as the request. Has the errors of
-//! the parser.
+//! Responsible for: which commands and arguments are about the terminal or write files, and the kinds of their results. The interface of
+//! `railwright-server` does the rest.
 
-use super::catalogue::{Caller, commands, find};
-use super::output_format::output_format;
-use super::words::Words;
-use crate::args::Arguments;
-use clap::{Command, FromArgMatches as _};
-use railwright_server::{Question, Reply};
-use railwright_spec::problem::Problem;
-use std::sync::{Mutex, PoisonError};
+use crate::args::{self, Arguments};
+use clap::FromArgMatches as _;
+use railwright_network::topology::DesignSpec;
+use railwright_server::{Asked, Interface, Kinds, Program, Reply};
+use railwright_spec::run::{Section as _, keys};
+use std::sync::OnceLock;
 
-/// A valid request.
-pub(super) struct Line {
-    pub(super) arguments: Arguments,
-    /// Equivalent command line.
-    pub(super) command: String,
-    /// The media type of the result, if known in advance.
-    pub(super) media: Option<&'static str>,
+/// The questions that this program answers.
+pub(super) fn interface() -> &'static Interface {
+    static INTERFACE: OnceLock<Interface> = OnceLock::new();
+    INTERFACE.get_or_init(|| {
+        Interface::new(Program {
+            commands: args::whole(),
+            keys: keys().into_iter().chain(DesignSpec::KEYS.iter().cloned()).collect(),
+            terminal: &["serve", "completions", "man", "help"],
+            writing: &["init", "save", "digest", "tune", "export-perfetto"],
+            not_set: &["help", "version", "color", "ascii", "quiet", "format", "json", "listed_designs"],
+            outputs: &["output", "figures"],
+            pages: &["estimate", "profile"],
+            kinds: KINDS,
+            schema_version: railwright_report::SCHEMA_VERSION,
+        })
+    })
 }
 
-/// Unused parsers: making one takes longer than most requests.
-static SPARE: Mutex<Vec<Command>> = Mutex::new(Vec::new());
-
-fn parse(words: &[String]) -> Result<Arguments, clap::Error> {
-    let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let mut parser = spare.unwrap_or_else(|| commands().clone());
-    let parsed =
-        parser.try_get_matches_from_mut(words).and_then(|matches| Arguments::from_arg_matches(&matches));
-    SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(parser);
-    parsed
+/// The arguments of a question.
+pub(super) fn parsed(asked: &Asked) -> Result<Arguments, Reply> {
+    interface().parse(asked, Arguments::from_arg_matches)
 }
 
-/// A request as words for the parser.
-pub(super) struct Asked {
-    /// The words.
-    pub(super) parsed: Vec<String>,
-    command: String,
-    media: Option<&'static str>,
-}
-
-impl Asked {
-    /// Parsed arguments.
-    pub(super) fn parse(&self) -> Result<Line, Reply> {
-        let command = self.command.clone();
-        match parse(&self.parsed) {
-            Ok(arguments) => Ok(Line { arguments, command, media: self.media }),
-            Err(error) => Err(Reply::Problems { problems: vec![problem_of(&error)], command }),
-        }
-    }
-}
-
-/// The words of a request, or an error reply.
-pub(super) fn of(question: &Question, caller: Caller) -> Result<Asked, Reply> {
-    let command = find(&question.command, caller)?;
-    let mut words = Words::default();
-    for word in std::iter::once("railwright").chain(question.command.iter().map(String::as_str)) {
-        words.parsed.push(word.to_owned());
-        words.typed.push(word.to_owned());
-    }
-    let mut problems = words.arguments(command, question, caller);
-    let (media, flags) = match output_format(command, question.format.as_deref()) {
-        Ok(output_format) => output_format,
-        Err(problem) => {
-            problems.push(problem);
-            (None, Vec::new())
-        }
-    };
-    let command_line = command;
-    let command = words.shown(&flags);
-    if !problems.is_empty() {
-        return Err(Reply::Problems { problems, command });
-    }
-    let Words { mut parsed, mut positional, .. } = words;
-    parsed.extend(flags);
-    if !positional.is_empty() {
-        // After `--` some commands expect the arguments of a script, not their own.
-        if !command_line.get_arguments().any(clap::Arg::is_last_set) {
-            parsed.push("--".to_owned());
-        }
-        parsed.append(&mut positional);
-    }
-    Ok(Asked { parsed, command, media })
-}
-
-/// The parser's complaint as a problem.
-fn problem_of(error: &clap::Error) -> Problem {
-    let text = error.to_string();
-    let mut parts = text.split("\n\n");
-    let first = parts.next().unwrap_or_default().trim_start_matches("error: ");
-    let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    let hint = parts.find_map(|part| part.trim().strip_prefix("tip: "));
-    let mut problem = Problem::new(message);
-    if let Some(hint) = hint {
-        problem = problem.hint(hint.split_whitespace().collect::<Vec<_>>().join(" "));
-    }
-    problem
-}
+/// Kinds of results of commands with other names than their result.
+const KINDS: &[Kinds] = &[
+    ("calibrate", &["calibration", "calibration_file"]),
+    ("clusters/list", &["clusters"]),
+    ("clusters/show", &["cluster"]),
+    ("comm", &["communication"]),
+    ("explain", &["explanation", "topics", "software"]),
+    ("gpus/list", &["accelerators"]),
+    ("gpus/show", &["accelerator"]),
+    ("models/list", &["models"]),
+    ("models/show", &["model"]),
+    ("network/rail-only", &["rail_only"]),
+    ("network/show", &["network"]),
+    ("network/topologies", &["topologies", "topology_keys", "published_topologies"]),
+    ("profile", &["profile", "profile_hta", "profile_range"]),
+    ("query", &["query", "query_schema"]),
+    ("validate", &["validation", "regret", "network_validation"]),
+    // Files in formats of their own.
+    ("digest", &[]),
+    ("examples", &[]),
+    ("export-perfetto", &[]),
+    ("init", &[]),
+    ("network/export", &[]),
+    ("save", &[]),
+    ("schema", &[]),
+    ("timeline", &[]),
+];

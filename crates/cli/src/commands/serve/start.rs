@@ -22,7 +22,7 @@ pub(super) fn json(given: &Given) -> Value {
     let jobs_found = jobs_found::list(&given.traces);
     json!({
         "railwright": env!("CARGO_PKG_VERSION"),
-        "api": super::openapi::VERSION,
+        "api": railwright_server::VERSION,
         "run": given.run,
         "traces": given.traces,
         "folder_of_traces": given.folder,

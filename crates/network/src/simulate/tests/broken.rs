@@ -217,3 +217,50 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     circle.follow(b, a);
     assert!(circle.play(&bundle).is_err());
 }
+
+/// Four leaves of eight devices and two spines with four cables to each leaf. Three of the cables from the first spine to the second leaf are
+/// lost. Sprayed packets to that leaf still take both spines evenly, so that one cable carries half of all eight messages. Adaptive ones
+/// take them in proportion to the cables that are left, 1 to 4.
+#[test]
+fn adaptive_packets_in_a_tree_avoid_links_with_little_behind_them() {
+    let tree = |routing| DesignSpec {
+        routing: Some(routing),
+        domain_latency: Some(Seconds::ZERO),
+        link_latency: Some(Seconds::ZERO),
+        ..spec(Kind::Clos, 32, 1, 16)
+    };
+    let across = |wiring: &Wiring| {
+        let edges = (0..8).map(|from| crate::simulate::Edge { from, to: from + 8, bytes: 1e6 }).collect();
+        let class = Class::new("across", vec![edges], 1.0, &wiring.topology.design);
+        class_time(wiring, &[class]).expect("joined").exchanges[0].slowdown
+    };
+    let design = resolve(&tree(Routing::Ecmp));
+    let whole = crate::topology::Topology::build(&design, crate::topology::Detail::Links).expect("small");
+    let graph = &whole.graph;
+    let is_switch = |node: NodeId, tier: u8, number: u32| match graph.node(node) {
+        Node::Switch(switch) => switch.tier == tier && switch.index == number,
+        _ => false,
+    };
+    let cables: Vec<LinkId> = (0..graph.link_count() as u32)
+        .map(LinkId)
+        .filter(|link| link.0.is_multiple_of(2) && graph.class(*link).layer == Layer::LeafSpine)
+        .collect();
+    assert_eq!(cables.len(), 32);
+    let joins = |link: &LinkId, leaf, spine| {
+        let ends = [graph.from(*link), graph.to(*link)];
+        ends.iter().any(|end| is_switch(*end, 1, leaf)) && ends.iter().any(|end| is_switch(*end, 2, spine))
+    };
+    let cables: Vec<String> = cables
+        .iter()
+        .enumerate()
+        .filter(|(_, link)| joins(link, 1, 0))
+        .map(|(place, _)| format!("link:leaf-spine:{place}"))
+        .take(3)
+        .collect();
+    assert_eq!(cables.len(), 3);
+    let lost: Vec<&str> = cables.iter().map(String::as_str).collect();
+    for (routing, whole, broken) in [(Routing::Spray, 1.0, 4.0), (Routing::Adaptive, 1.0, 1.6)] {
+        near(across(&wiring(&tree(routing), &[])), whole, 1e-9);
+        near(across(&wiring(&tree(routing), &lost)), broken, 1e-9);
+    }
+}

@@ -75,7 +75,7 @@ impl LinkPath<'_> {
         let links = self.layout.fabrics[(plane * self.network.fabrics_per_plane + ends.fabric) as usize];
         let fabric = Fabric { clos, leaf_spine: links.leaf_spine, spine_core: links.spine_core };
         let pods = (clos.pod(ends.from), clos.pod(ends.to));
-        let spray = self.design.routing == Routing::Spray;
+        let spray = self.design.routing.is_even_in_trees();
         match (pods.0 == pods.1, spray) {
             (true, true) => {
                 vec![fabric.all_uplinks(ends.from), reversed(fabric.all_uplinks(ends.to))]

@@ -25,7 +25,7 @@ pub(crate) fn resolve(arguments: &args::Estimate, printer: &Printer) -> Result<O
     if run::launch::find(&arguments.run)?.is_some() {
         return Ok(Opened::Run(Box::new(first)));
     }
-    let first = match fill(first, &input::Disk, &arguments.pricing, &printer.watched())? {
+    let first = match fill(first, &input::Disk, &arguments.pricing.wanted(), &printer.watched())? {
         Filled::Run(resolved) => return Ok(Opened::Run(resolved)),
         Filled::NothingFits(first) => first,
     };

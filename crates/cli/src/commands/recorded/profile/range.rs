@@ -16,7 +16,7 @@ pub(crate) fn run(
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
     let rows = arguments.rows.as_deref().map_or(Ok(Rows::Default), rows)?;
-    let question = question(arguments)?;
+    let question = question(arguments, options)?;
     let read = crate::commands::recorded::profile::read(arguments, &options.tables, printer)?;
     crate::commands::recorded::profile::no_digest(&read)?;
     let summed = timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &AllCores)?;

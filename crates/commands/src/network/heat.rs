@@ -2,18 +2,26 @@
 //!
 //! Responsible for: streaming rows, so that thousands of ranks need no text in memory. Does not sum.
 
-use crate::args::traffic::Traffic as Arguments;
-use crate::exit::Failure;
-use crate::input;
-use crate::printer::Printer;
+use railwright_inputs::{self as input, Caller};
 use railwright_network::picture::{Heat, heat, heat_pixels};
 use railwright_network::traffic::{Cells, Matrix};
 use railwright_spec::problem::Problem;
 use std::io::Write;
 use std::path::Path;
 
+/// Files of a traffic matrix.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// A file for the matrix.
+    pub matrix: Option<String>,
+    /// A file for the matrix as a heat map.
+    pub heat: Option<String>,
+    /// Number of blocks of ranks along a side.
+    pub cells: Option<u32>,
+}
+
 /// Default number of cells along the side of a heat map.
-pub(crate) const USUAL_CELLS: u32 = 256;
+pub(super) const USUAL_CELLS: u32 = 256;
 
 /// Cells along a side at most.
 const MOST_CELLS: u32 = 1024;
@@ -34,15 +42,15 @@ fn picture(path: &str) -> Option<Picture> {
 }
 
 /// Returns an error for outputs that could not be written, before anything is computed.
-pub(crate) fn check(arguments: &Arguments) -> Result<(), Problem> {
-    if let Some(path) = &arguments.heat
+pub(super) fn check(files: &Files) -> Result<(), Problem> {
+    if let Some(path) = &files.heat
         && picture(path).is_none()
     {
         return Err(Problem::new(format!("unknown image format: `{path}`"))
             .in_file("--heat")
             .hint("use the suffix `.svg` or `.png`"));
     }
-    if let Some(cells) = arguments.cells.filter(|cells| !(1..=MOST_CELLS).contains(cells)) {
+    if let Some(cells) = files.cells.filter(|cells| !(1..=MOST_CELLS).contains(cells)) {
         return Err(Problem::new(format!("{cells} cells per side cannot be drawn"))
             .in_file("--cells")
             .hint(format!("choose 1 to {MOST_CELLS}")));
@@ -51,23 +59,18 @@ pub(crate) fn check(arguments: &Arguments) -> Result<(), Problem> {
 }
 
 /// Writes the requested files.
-pub(crate) fn write(
-    arguments: &Arguments,
-    name: &str,
-    matrix: &Matrix,
-    printer: &Printer,
-) -> Result<(), Failure> {
-    if let Some(path) = &arguments.matrix {
-        match arguments.cells {
+pub(super) fn write(files: &Files, name: &str, matrix: &Matrix, caller: &dyn Caller) -> Result<(), Problem> {
+    if let Some(path) = &files.matrix {
+        match files.cells {
             Some(side) => input::write_with(path, |file| averages(&Cells::new(matrix, side), file))?,
             None => input::write_with(path, |file| pairs(matrix, file))?,
         }
-        printer.note(&format!("wrote `{path}`"));
+        caller.note(&format!("wrote `{path}`"));
     }
-    if let Some(path) = &arguments.heat {
-        let cells = Cells::new(matrix, arguments.cells.unwrap_or(USUAL_CELLS));
+    if let Some(path) = &files.heat {
+        let cells = Cells::new(matrix, files.cells.unwrap_or(USUAL_CELLS));
         draw(path, name, &cells)?;
-        printer.note(&format!("wrote `{path}`"));
+        caller.note(&format!("wrote `{path}`"));
     }
     Ok(())
 }
@@ -98,7 +101,7 @@ fn averages(cells: &Cells, file: &mut dyn Write) -> std::io::Result<()> {
     Ok(())
 }
 
-fn draw(path: &str, name: &str, cells: &Cells) -> Result<(), Failure> {
+fn draw(path: &str, name: &str, cells: &Cells) -> Result<(), Problem> {
     let average = if cells.per_cell > 1 {
         format!(", on average over blocks of {}", cells.per_cell)
     } else {

@@ -3,8 +3,7 @@
 //! Responsible for: bounds in bytes, eviction of the longest unused, and validity: a reply is never returned if its files have changed.
 //! Caches only complete results.
 
-use crate::input::access::Seen;
-use railwright_server::Reply;
+use crate::desk::{Outcome, Reply};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,34 +12,40 @@ const ROOM: usize = 64 << 20;
 /// Bytes of one reply, at most.
 const LARGEST: usize = ROOM / 4;
 
-/// Replies by their command line.
-#[derive(Debug, Default)]
-pub(super) struct Kept {
-    table: Mutex<Table>,
+/// Replies by their command line; `F` is the state of a file that was read.
+#[derive(Debug)]
+pub struct Kept<F> {
+    table: Mutex<Table<F>>,
 }
 
-#[derive(Debug, Default)]
-struct Table {
-    replies: BTreeMap<Vec<String>, One>,
+#[derive(Debug)]
+struct Table<F> {
+    replies: BTreeMap<Vec<String>, One<F>>,
     clock: u64,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct One {
+struct One<F> {
     reply: Reply,
-    files: Vec<Seen>,
+    files: Vec<F>,
     used: u64,
     bytes: usize,
 }
 
-impl Kept {
-    fn table(&self) -> MutexGuard<'_, Table> {
+impl<F> Default for Kept<F> {
+    fn default() -> Self {
+        Self { table: Mutex::new(Table { replies: BTreeMap::new(), clock: 0, bytes: 0 }) }
+    }
+}
+
+impl<F: Clone> Kept<F> {
+    fn table(&self) -> MutexGuard<'_, Table<F>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reply to the same words, if its files are unchanged.
-    pub(super) fn find(&self, words: &[String]) -> Option<Reply> {
+    /// The reply to the same words, if `is_still_so` holds for all its files.
+    pub fn find(&self, words: &[String], is_still_so: impl Fn(&F) -> bool) -> Option<Reply> {
         let (reply, files) = {
             let mut table = self.table();
             table.clock += 1;
@@ -50,7 +55,7 @@ impl Kept {
             (one.reply.clone(), one.files.clone())
         };
         // The disk is read without holding the lock.
-        if files.iter().all(Seen::is_still_so) {
+        if files.iter().all(is_still_so) {
             return Some(reply);
         }
         let mut table = self.table();
@@ -61,10 +66,10 @@ impl Kept {
     }
 
     /// Stores a reply. `files` are the files read for it, if they are known and unchanging.
-    pub(super) fn keep(&self, words: Vec<String>, reply: &Reply, files: Option<Vec<Seen>>) {
+    pub fn keep(&self, words: Vec<String>, reply: &Reply, files: Option<Vec<F>>) {
         let (Reply::Answer { body, outcome, .. }, Some(files)) = (reply, files) else { return };
         let bytes = body.len() + words.iter().map(String::len).sum::<usize>() + files.len() * 256 + 512;
-        if *outcome == railwright_server::Outcome::Interrupted || bytes > LARGEST {
+        if *outcome == Outcome::Interrupted || bytes > LARGEST {
             return;
         }
         let mut table = self.table();
@@ -91,7 +96,6 @@ impl Kept {
 mod tests {
     use super::*;
     use bytes::Bytes;
-    use railwright_server::Outcome;
 
     fn answer(bytes: usize, outcome: Outcome) -> Reply {
         let body = Bytes::from(vec![b'x'; bytes]);
@@ -104,16 +108,16 @@ mod tests {
 
     #[test]
     fn the_longest_unused_go_first() {
-        let kept = Kept::default();
+        let kept = Kept::<bool>::default();
         let whole = 8 << 20;
         for name in 0..7 {
             kept.keep(words(name), &answer(whole, Outcome::Yes), Some(Vec::new()));
         }
-        assert!(kept.find(&words(0)).is_some());
+        assert!(kept.find(&words(0), |is_so| *is_so).is_some());
         kept.keep(words(7), &answer(whole, Outcome::Yes), Some(Vec::new()));
-        assert!(kept.find(&words(0)).is_some(), "it was used last");
-        assert!(kept.find(&words(1)).is_none(), "it was unused longest");
-        assert!(kept.find(&words(7)).is_some());
+        assert!(kept.find(&words(0), |is_so| *is_so).is_some(), "it was used last");
+        assert!(kept.find(&words(1), |is_so| *is_so).is_none(), "it was unused longest");
+        assert!(kept.find(&words(7), |is_so| *is_so).is_some());
         assert!(kept.table().bytes <= ROOM);
         for _ in 0..100 {
             kept.keep(words(9), &answer(whole, Outcome::Yes), Some(Vec::new()));
@@ -123,8 +127,18 @@ mod tests {
     }
 
     #[test]
+    fn a_changed_file_ends_a_reply() {
+        let kept = Kept::<bool>::default();
+        kept.keep(words(0), &answer(1, Outcome::Yes), Some(vec![true]));
+        kept.keep(words(1), &answer(1, Outcome::Yes), Some(vec![true, false]));
+        assert!(kept.find(&words(0), |is_so| *is_so).is_some());
+        assert!(kept.find(&words(1), |is_so| *is_so).is_none());
+        assert!(kept.find(&words(1), |_| true).is_none(), "it is forgotten");
+    }
+
+    #[test]
     fn only_whole_answers_are_kept() {
-        let kept = Kept::default();
+        let kept = Kept::<bool>::default();
         kept.keep(words(0), &answer(1, Outcome::Interrupted), Some(Vec::new()));
         kept.keep(words(1), &answer(1, Outcome::Yes), None);
         kept.keep(words(2), &answer(LARGEST, Outcome::Yes), Some(Vec::new()));
@@ -134,7 +148,7 @@ mod tests {
             Some(Vec::new()),
         );
         kept.keep(words(4), &answer(1, Outcome::No), Some(Vec::new()));
-        let found: Vec<bool> = (0..5).map(|name| kept.find(&words(name)).is_some()).collect();
+        let found: Vec<bool> = (0..5).map(|name| kept.find(&words(name), |is_so| *is_so).is_some()).collect();
         assert_eq!(found, [false, false, false, false, true]);
     }
 }

@@ -3,172 +3,149 @@
 //! Responsible for: a path for every command, its arguments as typed properties with their help, and the other endpoints. Excludes fields
 //! of results: see their schemas in `docs/reference/schema`.
 
-use super::catalogue::{Caller, asked, commands, key_of, name_of, settable};
-use super::output_format::forms;
+use super::offered::name_of;
+use super::program::{Caller, Interface};
 use clap::{Arg, ArgAction, Command};
 use railwright_spec::run::{Key, Kind};
 use serde_json::{Map, Value, json};
 use std::any::TypeId;
 
 /// Version of the interface. It increases if an address or a field changes its meaning or is removed.
-pub(super) const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
-/// The whole description, as in `docs/reference/openapi.json`.
-pub(crate) fn text(caller: Caller) -> String {
-    let mut text = serde_json::to_string_pretty(&document(caller)).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
-fn document(caller: Caller) -> Value {
-    let mut paths = Map::new();
-    let mut schemas = schemas();
-    describe(commands(), caller, &mut Vec::new(), &mut paths, &mut schemas);
-    paths.extend(fixed_paths());
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "railwright serve",
-            "version": format!("{VERSION}"),
-            "summary": "Every command of Railwright over HTTP, on localhost",
-            "description": "A request names a command and its arguments; the response has the bytes that the \
-                command prints with `--json`. URLs are relative to `http://127.0.0.1:PORT/TOKEN/`, which \
-                `railwright serve` prints. Each start creates a new token.",
-            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
-        },
-        "servers": [{
-            "url": "http://127.0.0.1:{port}/{token}",
-            "variables": { "port": { "default": "8080" }, "token": { "default": "TOKEN" } },
-        }],
-        "paths": paths,
-        "components": { "schemas": schemas, "headers": headers(), "responses": responses() },
-    })
-}
-
-/// Adds the paths of a command and of its subcommands.
-fn describe(
-    command: &Command,
-    caller: Caller,
-    words: &mut Vec<String>,
-    paths: &mut Map<String, Value>,
-    schemas: &mut Value,
-) {
-    let mut inner = asked(command, caller).peekable();
-    if inner.peek().is_none() && !words.is_empty() {
-        paths.insert(
-            format!("/api/v1/{}", words.join("/")),
-            json!({ "post": operation(command, caller, words, schemas) }),
-        );
+impl Interface {
+    /// The whole description, as in `docs/reference/openapi.json`.
+    pub fn openapi(&self, caller: Caller) -> String {
+        let mut text = serde_json::to_string_pretty(&self.document(caller)).unwrap_or_default();
+        text.push('\n');
+        text
     }
-    for one in inner {
-        words.push(one.get_name().to_owned());
-        describe(one, caller, words, paths, schemas);
-        words.pop();
-    }
-}
 
-fn operation(command: &Command, caller: Caller, words: &[String], schemas: &mut Value) -> Value {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    let mut sections: Vec<&str> = Vec::new();
-    for argument in settable(command, caller) {
-        match key_of(argument) {
-            None => {
-                properties.insert(name_of(argument), described(argument, of_argument(argument), None));
-            }
-            Some(key) => {
-                if !sections.contains(&key.section) {
-                    sections.push(key.section);
+    fn document(&self, caller: Caller) -> Value {
+        let mut paths = Map::new();
+        let mut schemas = schemas(self.program.schema_version);
+        self.describe(&self.program.commands, caller, &mut Vec::new(), &mut paths, &mut schemas);
+        paths.extend(fixed_paths());
+        json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": "railwright serve",
+                "version": format!("{VERSION}"),
+                "summary": "Every command of Railwright over HTTP, on localhost",
+                "description": "A request names a command and its arguments; the response has the bytes that the \
+                    command prints with `--json`. URLs are relative to `http://127.0.0.1:PORT/TOKEN/`, which \
+                    `railwright serve` prints. Each start creates a new token.",
+                "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+            },
+            "servers": [{
+                "url": "http://127.0.0.1:{port}/{token}",
+                "variables": { "port": { "default": "8080" }, "token": { "default": "TOKEN" } },
+            }],
+            "paths": paths,
+            "components": { "schemas": schemas, "headers": headers(), "responses": responses() },
+        })
+    }
+
+    /// Adds the paths of a command and of its subcommands.
+    fn describe(
+        &self,
+        command: &Command,
+        caller: Caller,
+        words: &mut Vec<String>,
+        paths: &mut Map<String, Value>,
+        schemas: &mut Value,
+    ) {
+        let mut inner = self.asked(command, caller).peekable();
+        if inner.peek().is_none() && !words.is_empty() {
+            paths.insert(
+                format!("/api/v1/{}", words.join("/")),
+                json!({ "post": self.operation(command, caller, words, schemas) }),
+            );
+        }
+        for one in inner {
+            words.push(one.get_name().to_owned());
+            self.describe(one, caller, words, paths, schemas);
+            words.pop();
+        }
+    }
+
+    fn operation(&self, command: &Command, caller: Caller, words: &[String], schemas: &mut Value) -> Value {
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        let mut sections: Vec<&str> = Vec::new();
+        for argument in self.settable(command, caller) {
+            match self.key_of(argument) {
+                None => {
+                    properties.insert(name_of(argument), described(argument, of_argument(argument), None));
                 }
-                add(argument, key, schemas);
+                Some(key) => {
+                    if !sections.contains(&key.section) {
+                        sections.push(key.section);
+                    }
+                    add(argument, key, schemas);
+                }
+            }
+            if argument.is_required_set() {
+                required.push(name_of(argument));
             }
         }
-        if argument.is_required_set() {
-            required.push(name_of(argument));
+        let mut arguments = json!({ "type": "object", "properties": properties });
+        if sections.is_empty() {
+            arguments["additionalProperties"] = json!(false);
+        } else {
+            let section = |name: &&str| json!({ "$ref": format!("#/components/schemas/{name}") });
+            arguments["allOf"] = sections.iter().map(section).collect();
+            arguments["unevaluatedProperties"] = json!(false);
         }
+        if !required.is_empty() {
+            arguments["required"] = json!(required);
+        }
+        let mut forms = self.forms(command);
+        // A command without JSON has one format, which is used.
+        if !forms.iter().any(|form| form == "json") {
+            forms.insert(0, "json".to_owned());
+        }
+        let mut question = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": { "arguments": arguments, "format": { "type": "string", "enum": forms, "default": "json" } },
+        });
+        if !required.is_empty() {
+            question["required"] = json!(["arguments"]);
+        }
+        let help =
+            |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+        json!({
+            "operationId": words.join("_").replace('-', "_"),
+            "summary": help(command.get_about()),
+            "requestBody": {
+                "required": !required.is_empty(),
+                "content": { "application/json": { "schema": question } },
+            },
+            "responses": {
+                "200": self.answer(words),
+                "422": { "$ref": "#/components/responses/Problems" },
+                "default": { "$ref": "#/components/responses/Problems" },
+            },
+        })
     }
-    let mut arguments = json!({ "type": "object", "properties": properties });
-    if sections.is_empty() {
-        arguments["additionalProperties"] = json!(false);
-    } else {
-        let section = |name: &&str| json!({ "$ref": format!("#/components/schemas/{name}") });
-        arguments["allOf"] = sections.iter().map(section).collect();
-        arguments["unevaluatedProperties"] = json!(false);
-    }
-    if !required.is_empty() {
-        arguments["required"] = json!(required);
-    }
-    let mut forms = forms(command);
-    // A command without JSON has one format, which is used.
-    if !forms.iter().any(|form| form == "json") {
-        forms.insert(0, "json".to_owned());
-    }
-    let mut question = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": { "arguments": arguments, "format": { "type": "string", "enum": forms, "default": "json" } },
-    });
-    if !required.is_empty() {
-        question["required"] = json!(["arguments"]);
-    }
-    let help = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
-    json!({
-        "operationId": words.join("_").replace('-', "_"),
-        "summary": help(command.get_about()),
-        "requestBody": {
-            "required": !required.is_empty(),
-            "content": { "application/json": { "schema": question } },
-        },
-        "responses": {
-            "200": answer(words),
-            "422": { "$ref": "#/components/responses/Problems" },
-            "default": { "$ref": "#/components/responses/Problems" },
-        },
-    })
-}
 
-/// Kinds of results of commands with other names than their result; the rest have one of the command's name.
-const KINDS: &[(&str, &[&str])] = &[
-    ("calibrate", &["calibration", "calibration_file"]),
-    ("clusters/list", &["clusters"]),
-    ("clusters/show", &["cluster"]),
-    ("comm", &["communication"]),
-    ("explain", &["explanation", "topics", "software"]),
-    ("gpus/list", &["accelerators"]),
-    ("gpus/show", &["accelerator"]),
-    ("models/list", &["models"]),
-    ("models/show", &["model"]),
-    ("network/rail-only", &["rail_only"]),
-    ("network/show", &["network"]),
-    ("network/topologies", &["topologies", "topology_keys", "published_topologies"]),
-    ("profile", &["profile", "profile_hta", "profile_range"]),
-    ("query", &["query", "query_schema"]),
-    ("validate", &["validation", "regret", "network_validation"]),
-    // Files in formats of their own.
-    ("digest", &[]),
-    ("examples", &[]),
-    ("export-perfetto", &[]),
-    ("init", &[]),
-    ("network/export", &[]),
-    ("save", &[]),
-    ("schema", &[]),
-    ("timeline", &[]),
-];
-
-/// The response of a command, with the schemas of its kinds of results.
-fn answer(words: &[String]) -> Value {
-    let command = words.join("/");
-    let own = command.replace(['/', '-'], "_");
-    let own = [own.as_str()];
-    let kinds = KINDS.iter().find(|(of, _)| *of == command).map_or(&own[..], |(_, kinds)| kinds);
-    let schema = |kind: &&str| json!({ "$ref": format!("schema/{kind}.json") });
-    match kinds {
-        [] => json!({ "$ref": "#/components/responses/Answer" }),
-        kinds => {
-            let mut response = responses()["Answer"].take();
-            response["content"]["application/json"]["schema"] =
-                json!({ "anyOf": kinds.iter().map(schema).collect::<Vec<_>>() });
-            response
+    /// The response of a command, with the schemas of its kinds of results.
+    fn answer(&self, words: &[String]) -> Value {
+        let command = words.join("/");
+        let own = command.replace(['/', '-'], "_");
+        let own = [own.as_str()];
+        let kinds =
+            self.program.kinds.iter().find(|(of, _)| *of == command).map_or(&own[..], |(_, kinds)| kinds);
+        let schema = |kind: &&str| json!({ "$ref": format!("schema/{kind}.json") });
+        match kinds {
+            [] => json!({ "$ref": "#/components/responses/Answer" }),
+            kinds => {
+                let mut response = responses()["Answer"].take();
+                response["content"]["application/json"]["schema"] =
+                    json!({ "anyOf": kinds.iter().map(schema).collect::<Vec<_>>() });
+                response
+            }
         }
     }
 }
@@ -317,7 +294,7 @@ fn fixed_paths() -> Map<String, Value> {
     }
 }
 
-fn schemas() -> Value {
+fn schemas(schema_version: u32) -> Value {
     let text = || json!({ "type": ["string", "null"] });
     let count = || json!({ "type": ["integer", "null"] });
     json!({
@@ -326,7 +303,7 @@ fn schemas() -> Value {
             "description": "Output of the command with `--json`. New fields may be added at any time; \
                 `schema_version` increases when a field changes or is removed.",
             "properties": {
-                "schema_version": { "const": railwright_report::SCHEMA_VERSION },
+                "schema_version": { "const": schema_version },
                 "kind": { "type": "string" },
                 "railwright": { "type": "string" },
             },

@@ -2,13 +2,12 @@
 //!
 //! Responsible for: their priority. Options override the run. Does not compute the goodput.
 
-use crate::args::goodput::Goodput as Arguments;
-use crate::args::{RunArguments, RunFlags};
-use crate::exit::Failure;
-use crate::run;
+use super::asked::Goodput;
+use crate::front::Ended;
 use railwright_answers::Resolved;
 use railwright_calculator::goodput::run::checkpoint_bytes;
 use railwright_calculator::goodput::write_time;
+use railwright_inputs::run::{self, Sources};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -16,19 +15,19 @@ use railwright_spec::quantity::{Bytes, Dollars, Seconds};
 use railwright_spec::run::{Disruptions, Field, Value, Writing};
 
 /// Machine, GPUs and checkpoint of a job.
-pub(crate) struct Job {
+pub(super) struct Job {
     /// Cluster with its number of devices.
-    pub(crate) cluster: Cluster,
+    pub(super) cluster: Cluster,
     /// Time to write a checkpoint.
-    pub(crate) checkpoint: Seconds,
+    pub(super) checkpoint: Seconds,
     /// Training pause per checkpoint that the run sets.
-    pub(crate) stall: Option<Seconds>,
+    pub(super) stall: Option<Seconds>,
     /// Flaps and slow parts of the run's network, by device.
-    pub(crate) disruptions: Option<Disruptions>,
+    pub(super) disruptions: Option<Disruptions>,
     /// Price of a GPU-hour that the run sets.
-    pub(crate) price: Option<Dollars>,
+    pub(super) price: Option<Dollars>,
     /// Settings that were not specified.
-    pub(crate) chosen: Vec<String>,
+    pub(super) chosen: Vec<String>,
 }
 
 /// Checkpoint size and price of a run.
@@ -43,11 +42,11 @@ struct OfRun {
 
 impl Job {
     /// Reads the run, if one is named.
-    pub(crate) fn of(arguments: &Arguments) -> Result<Self, Failure> {
+    pub(super) fn of(request: &Goodput) -> Result<Self, Ended> {
         let mut chosen = Vec::new();
-        let has_run = arguments.model.is_some() || arguments.run.is_some();
+        let has_run = request.model.is_some() || request.run.is_some();
         let (cluster, own) = if has_run {
-            let Resolved { run, .. } = run::resolve(&of_run(arguments)?)?;
+            let Resolved { run, .. } = run::resolve(&of_run(request)?)?;
             let bytes = checkpoint_bytes(&run.model, &run.plan);
             let own = OfRun {
                 size: Some((run.model.name, bytes)),
@@ -58,11 +57,11 @@ impl Job {
             };
             (run.cluster, own)
         } else {
-            let mut spec = run::cluster(arguments.cluster.as_deref().unwrap_or(run::USUAL_CLUSTER))?;
-            spec.devices = arguments.gpus;
+            let mut spec = run::cluster(request.cluster.as_deref().unwrap_or(run::USUAL_CLUSTER))?;
+            spec.devices = request.gpus;
             (spec.resolve()?, OfRun::default())
         };
-        let typed = match (&arguments.checkpoint_time, &arguments.storage_bandwidth) {
+        let typed = match (&request.checkpoints.time, &request.checkpoints.bandwidth) {
             (Some(text), _) => Some(Writing::Time(time("--checkpoint-time", text)?)),
             (None, Some(rate)) => {
                 let hint = "write a rate with a unit, as in `200GB/s`";
@@ -73,7 +72,7 @@ impl Job {
         let checkpoint = match typed {
             Some(Writing::Time(time)) => time,
             Some(Writing::Bandwidth(rate)) => {
-                let bytes: Bytes = match (&arguments.checkpoint_bytes, own.size) {
+                let bytes: Bytes = match (&request.checkpoints.bytes, own.size) {
                     (Some(text), _) => {
                         read("--checkpoint-bytes", text, "write bytes with a unit, as in `5.7TB`")?
                     }
@@ -106,14 +105,14 @@ impl Job {
 }
 
 /// The run with the options that describe it.
-fn of_run(arguments: &Arguments) -> Result<RunArguments, Failure> {
+fn of_run(request: &Goodput) -> Result<Sources, Ended> {
     let devices = |gpus: u64| ("--gpus".to_owned(), "cluster.devices".to_owned(), gpus.to_string());
-    let mut named = RunArguments {
-        model: arguments.model.clone(),
-        run: arguments.run.clone(),
-        cluster: arguments.cluster.clone(),
-        flags: RunFlags { settings: arguments.gpus.map(devices).into_iter().collect() },
-        ..RunArguments::default()
+    let mut named = Sources {
+        model: request.model.clone(),
+        run: request.run.clone(),
+        cluster: request.cluster.clone(),
+        settings: request.gpus.map(devices).into_iter().collect(),
+        ..Sources::default()
     };
     // A model alone has no machine; files have their own, or the loader requires one.
     if named.cluster.is_none() && named.run.is_none() && run::launch::find(&named)?.is_none() {
@@ -123,12 +122,12 @@ fn of_run(arguments: &Arguments) -> Result<RunArguments, Failure> {
 }
 
 /// The value of an option.
-pub(crate) fn read<T: Field>(flag: &str, text: &str, hint: &str) -> Result<T, Problem> {
+pub(super) fn read<T: Field>(flag: &str, text: &str, hint: &str) -> Result<T, Problem> {
     T::read(&Value::Text(text.trim().to_owned()))
         .map_err(|problem| Problem::new(problem.message).in_file(flag).hint(hint))
 }
 
 /// A time with its unit.
-pub(crate) fn time(flag: &str, text: &str) -> Result<Seconds, Problem> {
+pub(super) fn time(flag: &str, text: &str) -> Result<Seconds, Problem> {
     read(flag, text, "write a time with a unit, as in `30s`, `10min`, `3h` or `2d`")
 }

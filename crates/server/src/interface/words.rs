@@ -3,10 +3,11 @@
 //! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag. Values of another kind than the
 //! argument's, and arguments that may not be set, are errors.
 
-use super::catalogue::{Caller, is_called, key_of, name_of, settable, writes};
+use super::offered::{is_called, name_of};
+use super::program::{Caller, Interface};
+use crate::desk::{Question, UPLOAD};
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
-use railwright_server::Question;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde_json::Value;
@@ -26,13 +27,13 @@ pub(super) struct Words {
     typed_flags: Vec<String>,
 }
 
-impl Words {
+impl Interface {
     /// Converts the arguments of a request to words.
     pub(super) fn arguments(
-        &mut self,
+        &self,
+        words: &mut Words,
         command: &Command,
-        question: &Question,
-        caller: Caller,
+        (question, caller): (&Question, Caller),
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
         if question.arguments.len() > MOST_ARGUMENTS {
@@ -44,15 +45,17 @@ impl Words {
                 continue;
             }
             match command.get_arguments().find(|argument| is_called(argument, name)) {
-                Some(argument) if settable(command, caller).any(|one| one.get_id() == argument.get_id()) => {
+                Some(argument)
+                    if self.settable(command, caller).any(|one| one.get_id() == argument.get_id()) =>
+                {
                     if given.iter().any(|(known, ..)| known.get_id() == argument.get_id()) {
                         let message = format!("`{}` is set twice, under different names", name_of(argument));
                         problems.push(Problem::new(message).at_key(human::shorten(name)));
                     }
                     given.push((argument, name, value));
                 }
-                Some(argument) => problems.push(refused(argument, name)),
-                None => problems.push(unknown(command, name, caller)),
+                Some(argument) => problems.push(self.refused(argument, name)),
+                None => problems.push(self.unknown(command, name, caller)),
             }
         }
         let mut missing = None;
@@ -71,19 +74,19 @@ impl Words {
                             format!("`{}` is required with `{}`", name_of(missing), name_of(argument));
                         problems.push(Problem::new(message).at_key(name_of(missing)));
                     }
-                    self.typed.extend(texts.iter().map(|text| shown(text)));
-                    self.positional.extend(texts);
+                    words.typed.extend(texts.iter().map(|text| shown(text)));
+                    words.positional.extend(texts);
                 }
                 Err(problem) => problems.push(problem),
             }
         }
         for (argument, name, value) in given {
             if !argument.is_positional() {
-                match flag(argument, name, value) {
-                    Ok(words) => {
-                        for word in words {
-                            self.typed_flags.extend(typed(argument, &word));
-                            self.parsed.push(word);
+                match self.flag(argument, name, value) {
+                    Ok(flag) => {
+                        for word in flag {
+                            words.typed_flags.extend(typed(argument, &word));
+                            words.parsed.push(word);
                         }
                     }
                     Err(problem) => problems.push(problem),
@@ -93,6 +96,61 @@ impl Words {
         problems
     }
 
+    fn refused(&self, argument: &Arg, name: &str) -> Problem {
+        let problem = if self.writes(argument) {
+            Problem::new("the server writes no files").hint("omit it: the result is the response")
+        } else if matches!(argument.get_id().as_str(), "format" | "json") {
+            Problem::new("the output format is not an argument")
+                .hint("set it in the request, as in `\"format\": \"csv\"`")
+        } else {
+            Problem::new("this option applies only to the terminal").hint("omit it")
+        };
+        problem.at_key(human::shorten(name))
+    }
+
+    fn unknown(&self, command: &Command, name: &str, caller: Caller) -> Problem {
+        let mut names: Vec<String> = self.settable(command, caller).map(name_of).collect();
+        names.extend(
+            self.settable(command, caller)
+                .flat_map(|one| one.get_visible_aliases().unwrap_or_default())
+                .map(str::to_owned),
+        );
+        let list = format!("`railwright {} --help` lists them", command.get_name());
+        let hint = did_you_mean(name, names.iter().map(String::as_str), &list);
+        Problem::new(format!("`{}` has no argument of this name", command.get_name()))
+            .at_key(human::shorten(name))
+            .hint(hint)
+    }
+
+    /// A flag with its values as words for the parser.
+    fn flag(&self, argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Problem> {
+        let takes_none = !argument.get_action().takes_values();
+        let may_be_bare =
+            takes_none || argument.get_num_args().is_some_and(|range: ValueRange| range.min_values() == 0);
+        match value {
+            Value::Bool(true) if may_be_bare => Ok(vec![format!("--{long}")]),
+            Value::Bool(false) if takes_none => Ok(Vec::new()),
+            // `false` is one of three states of a flag; unset is the third.
+            Value::Bool(truth) if argument.is_require_equals_set() || !may_be_bare => {
+                Ok(vec![format!("--{long}={truth}")])
+            }
+            Value::Bool(_) => Ok(Vec::new()),
+            Value::Array(list) if list.is_empty() => Ok(Vec::new()),
+            _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
+            value => {
+                let texts = texts(argument, value)?;
+                // A key has one value, which may be a list; at the terminal the last of repeated keys counts. The same holds for an argument
+                // that is given once.
+                let is_one =
+                    self.key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
+                let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };
+                Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
+            }
+        }
+    }
+}
+
+impl Words {
     /// Command-line form.
     pub(super) fn shown(&self, output_format: &[String]) -> String {
         let mut words = self.typed.clone();
@@ -106,58 +164,6 @@ impl Words {
             words.extend(after);
         }
         words.join(" ")
-    }
-}
-
-fn refused(argument: &Arg, name: &str) -> Problem {
-    let problem = if writes(argument) {
-        Problem::new("the server writes no files").hint("omit it: the result is the response")
-    } else if matches!(argument.get_id().as_str(), "format" | "json") {
-        Problem::new("the output format is not an argument")
-            .hint("set it in the request, as in `\"format\": \"csv\"`")
-    } else {
-        Problem::new("this option applies only to the terminal").hint("leave it out")
-    };
-    problem.at_key(human::shorten(name))
-}
-
-fn unknown(command: &Command, name: &str, caller: Caller) -> Problem {
-    let mut names: Vec<String> = settable(command, caller).map(name_of).collect();
-    names.extend(
-        settable(command, caller)
-            .flat_map(|one| one.get_visible_aliases().unwrap_or_default())
-            .map(str::to_owned),
-    );
-    let list = format!("`railwright {} --help` lists them", command.get_name());
-    let hint = did_you_mean(name, names.iter().map(String::as_str), &list);
-    Problem::new(format!("`{}` has no argument of this name", command.get_name()))
-        .at_key(human::shorten(name))
-        .hint(hint)
-}
-
-/// A flag with its values as words for the parser.
-fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Problem> {
-    let takes_none = !argument.get_action().takes_values();
-    let may_be_bare =
-        takes_none || argument.get_num_args().is_some_and(|range: ValueRange| range.min_values() == 0);
-    match value {
-        Value::Bool(true) if may_be_bare => Ok(vec![format!("--{long}")]),
-        Value::Bool(false) if takes_none => Ok(Vec::new()),
-        // `false` is one of three states of a flag; unset is the third.
-        Value::Bool(truth) if argument.is_require_equals_set() || !may_be_bare => {
-            Ok(vec![format!("--{long}={truth}")])
-        }
-        Value::Bool(_) => Ok(Vec::new()),
-        Value::Array(list) if list.is_empty() => Ok(Vec::new()),
-        _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
-        value => {
-            let texts = texts(argument, value)?;
-            // A key has one value, which may be a list; at the terminal the last of repeated keys counts. The same holds for an argument
-            // that is given once.
-            let is_one = key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
-            let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };
-            Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
-        }
     }
 }
 
@@ -195,7 +201,7 @@ fn typed(argument: &Arg, word: &str) -> Vec<String> {
 
 /// A word, quoted for a shell. Uploaded files appear with their own names.
 fn shown(word: &str) -> String {
-    let upload = word.strip_prefix(crate::input::access::UPLOAD).and_then(|rest| rest.split_once('/'));
+    let upload = word.strip_prefix(UPLOAD).and_then(|rest| rest.split_once('/'));
     let word = upload.map_or(word, |(_, name)| name);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
