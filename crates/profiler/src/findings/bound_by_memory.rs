@@ -60,7 +60,7 @@ impl Rule for BoundByMemory {
         let cost = all - USUAL * context.step();
         vec![Finding {
             id: self.id().to_owned(),
-            message: "element-wise kernels and norms take more than a fifth of the step".to_owned(),
+            message: "element-wise kernels and norms above 20% of the step".to_owned(),
             cost: Some(cost),
             savings: context.savings(&fused, cost / all.max(1.0)),
             explained: Explained::Whole,

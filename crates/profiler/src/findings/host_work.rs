@@ -119,7 +119,7 @@ impl Remedy {
                 "move long host operators to the device, run them in advance in another process, or call them less often"
             }
             Self::Unknown => {
-                "these operators are usually far shorter, so the cause is outside of them: check for preempted threads (`perf sched`), \
+                "these operators are usually far shorter, so the cause is elsewhere: check for preempted threads (`perf sched`), \
                  other processes on these cores and locks"
             }
         }

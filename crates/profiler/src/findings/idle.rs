@@ -331,7 +331,7 @@ impl Rule for IdleCause {
         vec![Finding {
             id: self.id.to_owned(),
             message: match (context.from_host(), self.cause) {
-                (true, Cause::LaunchBound) => "hosts spend time outside of operators".to_owned(),
+                (true, Cause::LaunchBound) => "hosts spend time outside operators".to_owned(),
                 (true, Cause::Unknown) => {
                     "hosts record no operator, and no frame that shows the cause".to_owned()
                 }
