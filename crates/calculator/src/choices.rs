@@ -30,8 +30,8 @@ pub struct Part {
 /// Device and host time of the passes of one micro-batch, before combination into pass times: linear in the layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Forward, backward, recompute; device and host of each.
-    pub passes: [[f64; 2]; 3],
+    /// Forward before and within its loops over experts, backward, recompute in the same two parts; device and host of each.
+    pub passes: [[f64; 2]; 5],
 }
 
 impl Load {
@@ -132,13 +132,10 @@ impl<'a> Choices<'a> {
         let host = stage::host_time(self.costing);
         let backward = cost.backward_input.time() + cost.backward_weight.time();
         let backward_host = host(&cost.backward_input) + host(&cost.backward_weight);
-        Load {
-            passes: [
-                [cost.forward.time().get(), (host(&cost.forward) + fixed).get()],
-                [backward.get(), (backward_host + fixed).get()],
-                [cost.recompute.time().get(), host(&cost.recompute).get()],
-            ],
-        }
+        let [forward, forward_loops] = stage::segments(&cost.forward, host(&cost.forward) + fixed);
+        let [recompute, recompute_loops] = stage::segments(&cost.recompute, host(&cost.recompute));
+        let passes = [forward, forward_loops, [backward, backward_host + fixed], recompute, recompute_loops];
+        Load { passes: passes.map(|pass| pass.map(Seconds::get)) }
     }
 
     fn cost(&self, chunk: usize, chunks: usize, parts: &[Part], treatment: usize) -> LayerCost {

@@ -32,6 +32,7 @@ pub mod estimate;
 pub mod evaluate;
 pub mod exchanges;
 pub mod goodput;
+mod host;
 pub mod intervals;
 pub mod layer;
 pub mod local;

@@ -8,7 +8,8 @@ mod contents;
 pub(crate) use contents::{Piece, contents};
 
 use crate::costing::{Costing, Kind};
-use crate::layer::{LayerCost, spread};
+pub(crate) use crate::host::{CORNER, host_time, pace};
+use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
 pub use crate::partition::{chunks_per_stage, virtual_stages};
@@ -18,7 +19,6 @@ use crate::schedule::ChunkCost;
 use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::{Family, Work};
-use railwright_spec::Portable as _;
 use railwright_spec::model::Layer;
 use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::quantity::Seconds;
@@ -273,41 +273,21 @@ pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
     local_parameters(model.head.iter().chain(&model.final_norm).chain(shared), costing.plan)
 }
 
-/// Exponent of the soft corner between device and host.
-pub(crate) const CORNER: f64 = 5.0;
-
-/// Device and host run concurrently; the slower one determines the time, with a smooth transition because
-/// both vary: `(device^p + host^p)^(1/p)`, p = 5.
-pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
-    if host <= Seconds::ZERO || device <= Seconds::ZERO {
-        return device.max(host);
-    }
-    let (large, small) = (device.max(host), device.min(host));
-    large * (1.0 + (small / large).portable_powf(CORNER)).portable_powf(1.0 / CORNER)
-}
-
-/// Time of a forward pass or its recompute: device and host run concurrently, except where the host waits for the device. A loop over local
-/// experts needs the counts of their tokens, which the device has only when it has finished what precedes. Then the queue of launches is empty:
-/// `pace(device - experts, host - loops) + pace(experts, loops)`. Backward needs no counts, and its launches are ahead.
-fn waiting_pace(work: &Work, host: Seconds) -> Seconds {
+/// Device and host of a forward pass or its recompute, before and within its loops over local experts. A loop needs the counts of the experts'
+/// tokens, which the device has only when it has finished what precedes. Then the queue of launches is empty, so the host is not ahead.
+/// Backward needs no counts.
+pub(crate) fn segments(work: &Work, host: Seconds) -> [[Seconds; 2]; 2] {
     if work.looped <= Seconds::ZERO {
-        return pace(work.time(), host);
+        return [[work.time(), host], [Seconds::ZERO; 2]];
     }
     let experts = work.compute[Family::Experts as usize];
-    pace((work.time() - experts).max(Seconds::ZERO), (host - work.looped).max(Seconds::ZERO))
-        + pace(experts, work.looped)
+    let before = (work.time() - experts).max(Seconds::ZERO);
+    [[before, (host - work.looped).max(Seconds::ZERO)], [experts, work.looped]]
 }
 
-/// Host time of a pass without the fixed part of each micro-batch: linear in the work.
-pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
-    let software = costing.software;
-    let is_pipelined = costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain();
-    let per_rank = if is_pipelined { software.pipelined_collective_stall_us } else { 0.0 };
-    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread(&costing.layout.tensor);
-    let per_kernel = software.launch_us(costing.plan.tensor_parallel);
-    move |work: &Work| {
-        work.host + Seconds::from_micros(work.launches * per_kernel + work.tensor_collectives * stall)
-    }
+/// Time of a forward pass or its recompute: `pace(device - experts, host - loops) + pace(experts, loops)`.
+fn waiting_pace(work: &Work, host: Seconds) -> Seconds {
+    segments(work, host).into_iter().map(|[device, host]| pace(device, host)).sum()
 }
 
 /// Combined device and host time of a virtual stage.

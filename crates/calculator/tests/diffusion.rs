@@ -36,7 +36,7 @@ fn published_steps_of_flux() {
     let mut ratios = Vec::new();
     for &(cluster, gpus, tensor, micro, batch, measured) in FLUX {
         let plan = format!(
-            "software = \"megatron-core-2025\"\nsharding = \"fsdp\"\nprecision = \"mxfp8\"\nsequence_length = 512\n\
+            "software = \"megatron-core-2025+cuda-graphs\"\nsharding = \"fsdp\"\nprecision = \"mxfp8\"\nsequence_length = 512\n\
              tensor_parallel = {tensor}\nmicro_batch = {micro}\nglobal_batch = {batch}\n"
         );
         ratios.push(step_time("flux.1-schnell", cluster, gpus, &plan) / measured);

@@ -103,8 +103,8 @@ fn adapters_on_attention_need_less_memory_than_training_everything() {
         (plan.optimizer, plan.lora) = (Optimizer::Adam, None);
         let full = need(&model, &cluster, &plan);
         assert!(memory < full.1, "{}: {memory} {full:?}", model.name);
-        // Small kernels are host-bound, and adapters add kernels.
-        assert!(time < full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
+        // Adapters add kernels, whose launches count where the host limits the step: much for small models, a hundredth for others.
+        assert!(time < 1.01 * full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
     }
 }
 
