@@ -1,8 +1,6 @@
 //! Parallel sizes that a plan leaves to the program (`auto`), while others are set.
 //!
-//! Responsible for: the key `plan.auto`, and the value `auto` of a parallel size. `sizes` has their precedence. Chooses no size.
-
-mod sizes;
+//! Responsible for: the key `plan.auto` and the value `auto` of a parallel size. Chooses no size.
 
 use crate::problem::Problem;
 use crate::run::field::{choice, wrong};

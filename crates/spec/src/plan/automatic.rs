@@ -1,9 +1,8 @@
-//! The parallel sizes of a specification that are left to the program.
+//! Precedence between the value of a parallel size and `auto`.
 //!
-//! Responsible for: precedence of `auto` and of set sizes over earlier values. Chooses no size.
+//! Responsible for: a size set later replaces `auto`, and `auto` set later replaces a size.
 
-use super::AutoSize;
-use crate::plan::PlanSpec;
+use super::{AutoSize, PlanSpec};
 use crate::run::Section as _;
 
 impl PlanSpec {
