@@ -33,7 +33,7 @@ section! {
         expert_parallel: u64 = "expert_parallel", "1, or chosen to fit if no parallel size is set";
         /// Expert tensor-parallel size (ETP): ranks that shard each expert matrix.
         expert_tensor_parallel: u64 = "expert_tensor_parallel", "tensor_parallel; 1 if expert_parallel > 1, except in Megatron-Core of 2024";
-        /// Parallel sizes to choose beside those that are set: a list of `tp`, `pp`, `cp` and `ep`.
+        /// Parallel sizes to choose in addition to those that are set: a list of `tp`, `pp`, `cp` and `ep`.
         auto: Vec<AutoSize> = "auto", "all, if no parallel size is set";
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
