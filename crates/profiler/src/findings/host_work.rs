@@ -130,8 +130,12 @@ impl Remedy {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     time: i64,
+    /// Number of idle intervals with this call, and the longest time in one of them. Inner frames cut an interval into parts.
     count: u64,
     longest: i64,
+    /// Rank and start of the last interval, and time in it so far.
+    last: Option<(u32, i64)>,
+    within: i64,
     /// Time by innermost frame.
     frames: BTreeMap<String, i64>,
     /// Time by remedy.
@@ -289,8 +293,12 @@ impl HostCalls {
             let name = called.filter(|(row, _)| row.kind != HostKind::Python).map_or(frame, |row| row.1);
             let sum = self.sums.entry((name.to_owned(), around(names, part, name))).or_default();
             sum.time += time;
-            sum.count += 1;
-            sum.longest = sum.longest.max(time);
+            if sum.last != Some((rank.rank, begin)) {
+                (sum.last, sum.within) = (Some((rank.rank, begin)), 0);
+                sum.count += 1;
+            }
+            sum.within += time;
+            sum.longest = sum.longest.max(sum.within);
             *sum.frames.entry(frame.to_owned()).or_default() += time;
             *sum.remedies.entry(remedy).or_default() += time;
             if remedy == Remedy::Unknown {
