@@ -2,7 +2,7 @@
 //!
 //! Responsible for: concurrent lookup and storage. A memo does not affect equality: two tables with equal rows are equal.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Maximum number of cached names: more are computed again.
@@ -10,7 +10,7 @@ const MOST: usize = 1 << 16;
 
 /// Values by name. A clone shares them, so it must belong to the same rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Memo<T>(Arc<RwLock<HashMap<Box<str>, T>>>);
+pub(crate) struct Memo<T>(Arc<RwLock<BTreeMap<Box<str>, T>>>);
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {

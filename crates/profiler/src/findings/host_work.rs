@@ -162,7 +162,7 @@ pub(super) fn host_calls(context: &Context<'_>, fits: impl Fn(u32, i64, i64) -> 
         context.views.iter().copied().zip(&context.waterfall.ranks).collect();
     ranks.sort_by_key(|(_, rank)| (std::cmp::Reverse(of(rank)), rank.rank));
     let launching = launching::operators(context.views);
-    let mut calls = HostCalls { sums: BTreeMap::new(), xla: of_xla(context) };
+    let mut calls = HostCalls { sums: BTreeMap::new(), xla: of_xla(context.views) };
     for (view, rank) in ranks.into_iter().take(RANKS).filter(|(_, rank)| of(rank) > 0) {
         calls.add(&Reader::new(context, view, &launching), rank, &fits);
     }
