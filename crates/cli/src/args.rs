@@ -349,7 +349,7 @@ pub(crate) struct Validate {
 /// Models of `validate --network`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NetworkModel {
-    /// Closed form alone
+    /// Closed form only
     Closed,
     /// Closed form and flow simulation
     Flow,
