@@ -140,13 +140,13 @@ pub const fn has_short_context(sequence_length: u64, context: u64, micro_batch: 
     context > 1 && (micro_batch > 1 || sequence_length < FEWEST_TOKENS.saturating_mul(context))
 }
 
-/// Complexity of a plan. Its order is by the features in use, then by virtual stages.
+/// Complexity of a plan. Its order is by the features in use, then by chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complexity {
     /// Number of features: kinds of parallelism in use, recompute, offload, uneven stages and partial shard groups.
     pub(crate) features: u8,
-    /// Chunks per stage: each adds messages between stages, and published layouts have few.
-    pub(crate) virtual_stages: u64,
+    /// Chunks of the pipeline, virtual stages of all stages: each adds a message per micro-batch and direction.
+    pub(crate) chunks: u64,
 }
 
 /// The complexity of a plan.
@@ -167,7 +167,7 @@ pub fn complexity(plan: &Plan) -> Complexity {
         plan.rank_order != RankOrder::TensorContextDataPipeline,
     ];
     let features = in_use.into_iter().map(u8::from).sum();
-    Complexity { features, virtual_stages: plan.virtual_stages }
+    Complexity { features, chunks: plan.pipeline_parallel.saturating_mul(plan.virtual_stages) }
 }
 
 #[cfg(test)]
@@ -186,11 +186,16 @@ mod tests {
     #[test]
     fn what_has_fewer_parts_is_simpler() {
         let plain = plan(&PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() });
-        assert_eq!(complexity(&plain), Complexity { features: 1, virtual_stages: 1 });
+        assert_eq!(complexity(&plain), Complexity { features: 1, chunks: 1 });
         let more = Plan { context_parallel: 2, recompute: Recompute::Full { layers: None }, ..plain.clone() };
-        assert_eq!(complexity(&more), Complexity { features: 3, virtual_stages: 1 });
+        assert_eq!(complexity(&more), Complexity { features: 3, chunks: 1 });
         let interleaved = |virtual_stages| complexity(&Plan { virtual_stages, ..plain.clone() });
         assert!(interleaved(5) < interleaved(20) && interleaved(20) < complexity(&more));
+        // Half as many stages with twice as many chunks each are as simple, so that the faster is first.
+        let stages = |pipeline_parallel, virtual_stages| {
+            complexity(&Plan { pipeline_parallel, virtual_stages, ..plain.clone() })
+        };
+        assert_eq!(stages(16, 3), stages(8, 6));
     }
 
     #[test]

@@ -302,7 +302,7 @@ mod tests {
     const TIE: Tie = Tie { fastest: 1.0, band: 0.1 };
 
     const fn features(features: u8) -> Complexity {
-        Complexity { features, virtual_stages: 1 }
+        Complexity { features, chunks: 1 }
     }
 
     fn odd(oddity: UnusualFeature) -> UnusualFeatures {
@@ -317,7 +317,7 @@ mod tests {
             TIE.standing(1.015, plain, features(2)),
             // With equal features, fewer virtual stages come first.
             TIE.standing(1.0, plain, features(3)),
-            TIE.standing(1.0, plain, Complexity { features: 3, virtual_stages: 4 }),
+            TIE.standing(1.0, plain, Complexity { features: 3, chunks: 4 }),
             TIE.standing(1.05, plain, features(1)),
             TIE.standing(1.01, odd(UnusualFeature::TightMemory), features(1)),
             TIE.standing(1.0, odd(UnusualFeature::UnequalChunks), features(1)),
