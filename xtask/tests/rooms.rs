@@ -181,7 +181,7 @@ const ROOMS: &[(&str, usize)] = &[
     ("server", 3_300),
     ("report", 2_000),
     ("reports", 15_000),
-    ("inputs", 6_880),
+    ("inputs", 6_930),
     ("commands", 3_000),
     ("cli", 9_350),
     ("step", 5_000),

@@ -170,7 +170,7 @@ fn rows(
         }
         let (mut edited, mut source) = rewrite::with(file, &setting.run, &candidate.plan, arguments);
         // Few files can recompute some layers alone, or keep gathered parameters.
-        for plan in tuning::plainer(&own.plan, &candidate.plan) {
+        for plan in tuning::plainer(&candidate.plan) {
             if is_writable(&edited) {
                 break;
             }

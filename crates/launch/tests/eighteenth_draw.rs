@@ -98,7 +98,7 @@ fn decoder_blocks_of_maxtext() {
     assert!(has(&read, RemarkKind::Unresolved, "this file does not set"), "{:?}", read.remarks);
 }
 
-/// The base file of a fork that is not beside the script is MaxText's own.
+/// The base file of a fork that is not in the script's folder is MaxText's own.
 #[test]
 fn the_base_file_of_maxtext_is_elsewhere() {
     let text = "#!/bin/bash\npython3 MaxText/train.py MaxText/configs/base.yml run_name=a per_device_batch_size=1 \

@@ -7,8 +7,11 @@ mod collectives;
 mod cut;
 mod heads;
 mod meet;
+mod number;
 mod repetition;
 mod steady;
+
+pub(crate) use number::step_number;
 
 use crate::Job;
 use crate::job::Member;
@@ -366,11 +369,6 @@ fn inferred_warning(because: &str, steps: usize) -> Warning {
              uncertain"
         ),
     )
-}
-
-/// Number of the step that an annotation marks.
-pub(crate) fn step_number(name: &str) -> Option<u64> {
-    cut::number(name)
 }
 
 /// Steps of a rank by its host's annotations: number, start, end, in order.

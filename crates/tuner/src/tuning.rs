@@ -61,9 +61,9 @@ pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
     spec
 }
 
-/// Plans close to one that a file cannot have, the closest first: parameters gathered again for the backward pass, recompute of all layers
-/// in place of some, and the recompute and the sharding of the user's own plan, which may be set elsewhere.
-pub fn plainer(own: &Plan, plan: &Plan) -> Vec<Plan> {
+/// Plans close to one that a file cannot have, the closest first: parameters gathered again for the backward pass, and recompute of all layers
+/// in place of some.
+pub fn plainer(plan: &Plan) -> Vec<Plan> {
     let sharding = Sharding { reshard_after_forward: true, ..plan.sharding };
     let is_gathered = plan.sharding.zero_stage == 3 && !plan.sharding.reshard_after_forward;
     let is_partial = matches!(plan.recompute, Recompute::Full { layers: Some(_) });
@@ -77,16 +77,6 @@ pub fn plainer(own: &Plan, plan: &Plan) -> Vec<Plan> {
     }
     if is_gathered && is_partial {
         plans.push(Plan { sharding, recompute: full, ..plan.clone() });
-    }
-    let (shards, recomputes) = (plan.sharding != own.sharding, plan.recompute != own.recompute);
-    if shards {
-        plans.push(Plan { sharding: own.sharding, ..plan.clone() });
-    }
-    if recomputes {
-        plans.push(Plan { recompute: own.recompute.clone(), ..plan.clone() });
-    }
-    if shards && recomputes {
-        plans.push(Plan { sharding: own.sharding, recompute: own.recompute.clone(), ..plan.clone() });
     }
     plans
 }
@@ -200,18 +190,14 @@ mod tests {
     fn plans_that_most_files_can_have_are_close_to_one_that_few_can() {
         let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: false };
         let partial = Plan { sharding, recompute: Recompute::Full { layers: Some(4) }, ..plan() };
-        let own = plan();
-        let found: Vec<Plan> = plainer(&own, &partial).into_iter().take(3).collect();
+        let found = plainer(&partial);
         let of = |plan: &Plan| (plan.sharding.reshard_after_forward, plan.recompute.clone());
         let (full, some) = (Recompute::Full { layers: None }, Recompute::Full { layers: Some(4) });
         let expected = [(true, some), (false, full.clone()), (true, full)];
         assert_eq!(found.iter().map(of).collect::<Vec<_>>(), expected);
-        assert_eq!(plainer(&own, &own), []);
+        assert_eq!(plainer(&plan()), []);
         let whole = Plan { recompute: Recompute::Full { layers: None }, ..plan() };
-        assert_eq!(plainer(&own, &whole), [own.clone()]);
-        let kept = plainer(&own, &Plan { sharding, ..whole });
-        let both = |plan: &Plan| (plan.sharding, plan.recompute.clone());
-        assert_eq!(kept.last().map(both), Some((own.sharding, own.recompute.clone())));
+        assert_eq!(plainer(&whole), []);
     }
 
     #[test]

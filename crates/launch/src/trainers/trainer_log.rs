@@ -1,7 +1,7 @@
 //! Logs of Transformers' Trainer and of LLaMA-Factory, which print parts of their settings.
 //!
 //! Responsible for: batch, ranks, ZeRO stage, recompute, format, kind of tuning and model as lines of the log show them. What no line shows
-//! stays open: the trainer's defaults need not be those of the run. Times of steps are read elsewhere (`profile`).
+//! stays unset: the trainer's defaults need not be those of the run. Times of steps are read elsewhere (`profile`).
 
 use super::command::Keys;
 use super::common::{Dialect, put};
@@ -130,7 +130,7 @@ pub(super) fn finish(fields: &mut Fields<'_>) {
         for key in ["plan.offload.optimizer", "plan.offload.parameters"] {
             fields.draft.leave_open(key, &source, line, "the log shows that one of both is offloaded");
         }
-        let message = "optimizer states or parameters are on the host: which of them stays open";
+        let message = "optimizer states or parameters are on the host: which of them is unset";
         fields.draft.remark(crate::RemarkKind::Unresolved, OFFLOAD, line, message);
     }
 }

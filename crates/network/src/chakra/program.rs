@@ -4,8 +4,8 @@
 //! Excludes links ([`crate::flow::listed`] plays the program) and compute costs: durations are those of the trace.
 //!
 //! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it, and ends for all of them at
-//! the same time. Gathers and reductions use rings, an all-to-all sends directly ([`crate::traffic`]). The latency of a ring is that of one
-//! message.
+//! the same time. Gathers and reductions use rings, an all-to-all sends directly ([`crate::traffic`]). A ring has the latency of each of its
+//! steps: messages without bytes from member to member precede those with bytes.
 
 use super::{Node, Trace, Work, of_convention};
 use crate::flow::listed::Listed;
@@ -41,6 +41,21 @@ impl Program {
         building.dependencies()?;
         Ok(building.program)
     }
+}
+
+/// Steps of a ring of `members` before the one that is the latency of its bytes: `n - 1` in all, twice that for an all-reduce (Thakur et al.,
+/// Optimization of Collective Communication Operations in MPICH, 2005, section 4).
+fn steps(kind: CollectiveKind, members: usize) -> usize {
+    let ring = members.saturating_sub(1);
+    let all = match kind {
+        CollectiveKind::AllReduce => 2 * ring,
+        CollectiveKind::AllGather
+        | CollectiveKind::ReduceScatter
+        | CollectiveKind::Reduce
+        | CollectiveKind::Broadcast => ring,
+        _ => 0,
+    };
+    all.saturating_sub(1)
 }
 
 /// Calls of one set of ranks, by rank in the order of its trace.
@@ -218,7 +233,8 @@ impl<'a> Building<'a> {
                 "ranks {first} and {rank} call collectives of different kinds or sizes at the same position ({name})"
             )));
         }
-        let begin = self.moment(format!("{name} begins"), first, Seconds::ZERO)?;
+        let mut begin = self.moment(format!("{name} begins"), first, Seconds::ZERO)?;
+        let entered = begin;
         let algorithm = if kind == CollectiveKind::AllToAll { Algorithm::Direct } else { Algorithm::Ring };
         let exchange = Exchange {
             dimension: Dimension::Other,
@@ -230,6 +246,14 @@ impl<'a> Building<'a> {
             count: 1.0,
             groups: Groups::all(&Numbering::pipeline_outermost(1, members.len() as u64)),
         };
+        let next = members.iter().cycle().skip(1);
+        for (step, (from, to)) in
+            members.iter().cycle().zip(next).take(steps(kind, members.len())).enumerate()
+        {
+            let name = format!("{name} step {step}");
+            let (bytes, start) = (Bytes::ZERO, Seconds::ZERO);
+            begin = self.add(Listed { name, from: *from, to: *to, bytes, start, after: vec![begin] })?;
+        }
         let mut edges = Vec::new();
         exchange.flows(members, domain, &mut |from, to, bytes| edges.push((from, to, bytes)));
         let mut after = Vec::with_capacity(edges.len() + 1);
@@ -245,7 +269,7 @@ impl<'a> Building<'a> {
             flow.after = after;
         }
         for (place, ..) in call {
-            self.set(*place, begin, end);
+            self.set(*place, entered, end);
         }
         Ok(())
     }

@@ -34,25 +34,27 @@ fn traces_of_others_are_read() {
     assert_eq!(trace.nodes, [node]);
 }
 
-/// Gathering a part of 1 MiB of each of four ranks over a switch of 50 GB/s: three parts into each rank.
+/// Gathering a part of 1 MiB of each of four ranks over a switch of 50 GB/s: three parts into each rank, in three steps over two links.
 #[test]
 fn a_collective_takes_the_time_of_its_bytes() {
     let trace = read(&bytes(ALL_GATHER), "all_gather.0.et").expect("a trace");
     let program = Program::new(&vec![trace; 4], &BTreeMap::new(), 1).expect("a program");
-    let spec = DesignSpec {
+    let spec = |latency: f64| DesignSpec {
         kind: Some(Kind::Clos),
         devices: Some(4),
         domain: Some(1),
         radix: Some(8),
         speed: Some(BytesPerSecond::from_gb(50.0)),
         routing: Some(Routing::Spray),
-        link_latency: Some(Seconds::ZERO),
+        link_latency: Some(Seconds::new(latency)),
         ..DesignSpec::default()
     };
-    let wiring = Wiring::new(&spec.resolve().expect("a design"), &[]).expect("a network");
-    let (_, outcome) = play(&wiring, &program.flows, 0).expect("it ends");
-    let expected = 3.0 * 1_048_576.0 / 50e9;
-    assert!((outcome.duration.get() / expected - 1.0).abs() < 1e-9, "{:?}", outcome.duration);
+    for latency in [0.0, 1e-6] {
+        let wiring = Wiring::new(&spec(latency).resolve().expect("a design"), &[]).expect("a network");
+        let (_, outcome) = play(&wiring, &program.flows, 0).expect("it ends");
+        let expected = 3.0 * (1_048_576.0 / 50e9 + 2.0 * latency);
+        assert!((outcome.duration.get() / expected - 1.0).abs() < 1e-9, "{:?}", outcome.duration);
+    }
 }
 
 fn node(id: u64, after: &[u64], work: Work) -> Node {

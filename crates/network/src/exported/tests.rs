@@ -192,7 +192,7 @@ fn networks_of_astra_sim_have_the_domain_and_the_network() {
     assert!(text.contains("npus_count: [ 4, 8 ]"), "{text}");
     assert!(text.contains("topology: [ Switch, Switch ]") && text.contains("bandwidth: [ "), "{text}");
     // 400 Gbit/s in units of 2^30 bytes.
-    assert!(text.contains(", 46.56612873077393 ]  # GB/s of 2^30 bytes"), "{text}");
+    assert!(text.contains(", 46.566128730773926 ]  # GB/s of 2^30 bytes"), "{text}");
     assert_eq!(lost.len(), 1, "{lost:?}");
     let system: serde_json::Value = serde_json::from_str(&system(
         &wiring(Routing::Spray).topology.design,

@@ -231,9 +231,9 @@ fn networks_of_astra_sim_have_their_dimensions() {
     let shift = |by: u32| (0..16).map(|n| (n, (n + by) % 16)).collect::<Vec<_>>();
     assert!((slowdown(&ring, &shift(1)) - 2.0).abs() < 1e-9);
     assert!((slowdown(&ring, &shift(7)) - 14.0).abs() < 1e-9);
-    let two = of(
-        "topology: [ FullyConnected, Switch ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 100, 25 ]\nlatency: [ 10, 1000 ]\n",
-    );
+    let text = "topology: [ FullyConnected, Switch ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 100, 25 ]\nlatency: [ 10, 1000 ]\n";
+    // One dimension after the other.
+    let two = fabric(text, Routing::Ecmp);
     assert_eq!(two.devices.len(), 8);
     for (to, latency) in [(1, 10e-9), (4, 2e-6), (5, 2.01e-6)] {
         assert!((path(&two, 0, to).latency - latency).abs() < 1e-15, "{to}");

@@ -109,6 +109,12 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Lin
     let mut leaving: BTreeMap<NodeId, f64> = BTreeMap::new();
     let weigh = |hop: Hop| {
         let (source, sink) = (graph.from(hop.link), graph.to(hop.link));
+        if !matches!(graph.node(sink), Node::Switch(_)) {
+            // A port of the receiver limits all routes alike.
+            behind.insert(source, f64::INFINITY);
+            *leaving.entry(source).or_default() += hop.share;
+            return (hop, hop.share);
+        }
         let all = between.get(&(source, sink)).copied().unwrap_or(f64::INFINITY);
         let onward = behind.get(&sink).copied().unwrap_or(0.0).min(all);
         let weight = graph.capacity(hop.link).get() / all * onward;

@@ -3,6 +3,7 @@
 //! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Does not choose between the methods.
 
 use super::CutBy;
+use super::number::step_number;
 use crate::captures::captures;
 use crate::serving;
 use crate::trace::{GpuKind, HostKind, NONE};
@@ -35,14 +36,6 @@ pub(super) const METHODS: [(CutBy, Way); 6] = [
     (CutBy::Optimizer, optimizer),
 ];
 
-/// Number in `ProfilerStep#12` and in the step names of other frameworks.
-pub(super) fn number(name: &str) -> Option<u64> {
-    let rest = ["ProfilerStep#", "ProfilerStep*", "iteration_", "Iteration ", "train_step_", "step_"]
-        .iter()
-        .find_map(|start| name.strip_prefix(start))?;
-    rest.trim().parse().ok()
-}
-
 /// Steps from the host: number, start, end, in order.
 pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
@@ -51,7 +44,7 @@ pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let rows = trace.host.kinds().iter().zip(trace.host.names()).enumerate();
     for (at, (_, name)) in rows.filter(|(_, (kind, _))| **kind == HostKind::Annotation) {
         let Some(cell) = known.get_mut(name.0 as usize) else { continue };
-        let recorded = *cell.get_or_insert_with(|| number(trace.names.get(*name)));
+        let recorded = *cell.get_or_insert_with(|| step_number(trace.names.get(*name)));
         if let (Some(number), Some(row)) = (recorded, trace.host.get(at))
             && seen.insert(number)
         {
@@ -157,7 +150,7 @@ fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
     let mut first: BTreeMap<u64, (usize, i64)> = BTreeMap::new();
     let mut end = None;
     for row in view.gpu.iter().filter(|row| row.kind == GpuKind::Annotation) {
-        if let Some(number) = number(view.trace.names.get(row.name)) {
+        if let Some(number) = step_number(view.trace.names.get(row.name)) {
             // One per stream; the first counts.
             let place = first.len();
             let (_, time) = first.entry(number).or_insert((place, row.start));

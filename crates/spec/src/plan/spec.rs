@@ -33,7 +33,7 @@ section! {
         expert_parallel: u64 = "expert_parallel", "1, or chosen to fit if no parallel size is set";
         /// Expert tensor-parallel size (ETP): ranks that shard each expert matrix.
         expert_tensor_parallel: u64 = "expert_tensor_parallel", "tensor_parallel; 1 if expert_parallel > 1, except in Megatron-Core of 2024";
-        /// Parallel sizes to choose beside those that are set: a list of `tp`, `pp`, `cp` and `ep`.
+        /// Parallel sizes to choose in addition to those that are set: a list of `tp`, `pp`, `cp` and `ep`.
         auto: Vec<AutoSize> = "auto", "all, if no parallel size is set";
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
@@ -109,7 +109,7 @@ section! {
         software: String = "software", "torchtitan-2025 for FSDP without TP and PP; else megatron-core-2026-06 on Blackwell and newer, megatron-core-2025 on older GPUs";
         /// Enable dropout.
         dropout: bool = "dropout", "set by the software: false since 2022";
-        /// Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
+        /// Load of the rank with the busiest experts, relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
         expert_imbalance: f64 = "expert_imbalance", "1.25 for mixtures of experts, 1.04 if a bias balances them; 1 for dense models and with expert_capacity";
         /// Expert capacity factor: maximum tokens per expert relative to the mean.
         expert_capacity: f64 = "expert_capacity", "no limit";

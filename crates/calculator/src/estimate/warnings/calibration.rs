@@ -1,4 +1,4 @@
-//! Parts of a run outside of the calibrated range (work, ranks, bytes and domains), and a measurement that the calibration does not explain.
+//! Parts of a run beyond the calibrated range (work, ranks, bytes and domains), and a measurement that the calibration does not explain.
 //!
 //! Responsible for: comparing calibrated ranges and step times with this run. Ignores parts with little time.
 

@@ -389,6 +389,6 @@ fn detours_are_for_dragonflies() {
     assert_eq!(problem.message, "`valiant` routing requires intermediate groups, but a clos has none");
     assert_eq!(
         problem.hint.as_deref(),
-        Some("choose one of ecmp, spray, static; `valiant` is for dragonflies")
+        Some("choose one of ecmp, spray, static, adaptive; `valiant` is for dragonflies")
     );
 }
