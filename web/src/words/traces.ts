@@ -347,8 +347,7 @@ export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 
 // types.ts
 export const unknown = 'unknown'
-export const notSpecified = (lacking: Part) =>
-  `not specified: without a run there is ${lacking}; without a layout, groups may be unnamed`
+export const notSpecified = (lacking: Part) => `not specified: without a run there is ${lacking}; without a layout, groups may be unnamed`
 export const annotationsStandForModules = '; annotations stand for modules, which were not recorded'
 export const rowsAre = (meaning: Part, rows: Part) => `${meaning}; rows are ${rows}`
 export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; shapes are recorded for ${share} of compute time`

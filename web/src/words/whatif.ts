@@ -17,7 +17,8 @@ export const oneSlowHost = 'one slow host'
 
 // index.tsx
 export const noRunYet = 'No run yet'
-export const whatIfChangesARun = 'What-if compares a run with changes. Set a run above, create one in the calculator, or start with an example.'
+export const whatIfChangesARun =
+  'What-if compares a run with changes. Set a run above, create one in the calculator, or start with an example.'
 export const run = 'Run'
 export const step = 'Step'
 export const memory = 'Memory'

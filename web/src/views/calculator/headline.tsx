@@ -41,8 +41,7 @@ const HEADLINES: readonly Headline[] = [
         <span title={texts.intervalOf(Math.round(interval.coverage * 100), interval.source.replaceAll('`', ''))}>
           50%: {format.seconds(interval.half_low)} {texts.to} {format.seconds(interval.half_high)}
           <br />
-          {Math.round(interval.coverage * 100)}%: {format.seconds(interval.low)} {texts.to}{' '}
-          {format.seconds(interval.high)}
+          {Math.round(interval.coverage * 100)}%: {format.seconds(interval.low)} {texts.to} {format.seconds(interval.high)}
         </span>
       ),
     }),
