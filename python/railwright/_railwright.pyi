@@ -129,7 +129,7 @@ class Settings(TypedDict, total=False):
     num_gpus: int | Sequence[int]
     """Number of accelerators (GPUs) used by the run."""
     pools: Sequence[str]
-    """Devices of other kinds among them, each `CLUSTER:DEVICES`, on the last ranks."""
+    """Other kinds of device for the last ranks, each as `CLUSTER:DEVICES`."""
     devices_per_node: int
     """Accelerators per node."""
     memory: _Word
@@ -288,7 +288,7 @@ class Settings(TypedDict, total=False):
     dropout: bool
     """Enable dropout."""
     expert_imbalance: float
-    """Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss."""
+    """Load of the rank with the busiest experts, relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss."""
     expert_capacity: float
     """Expert capacity factor: maximum tokens per expert relative to the mean."""
     document_length: int

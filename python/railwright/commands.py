@@ -57,7 +57,7 @@ def timeline(
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
     output: Write a Chrome trace (opens in ui.perfetto.dev), or an SVG if the name ends in `.svg`.
     svg: Output an SVG instead of a trace.
-    rank: Show one rank only, in columns.
+    rank: Show one rank only (with `--format columns`).
     between: Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given).
     detail: Level of detail within a pass (default: automatic).
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
@@ -111,7 +111,7 @@ def tune(
     unlimited: Include features the selected framework version does not support.
     threads: Number of threads; does not affect results [default: number of cores].
     top: Number of layouts to show, and of variants to write with `-o FOLDER` (default: 5).
-    pick: Number of the layout that `--diff`, `--in-place` and `-o` write; by default the fastest that the file can have.
+    pick: Number of the layout that `--diff`, `--in-place` and `-o` write; by default the fastest that the file can express.
     diff: Print only the change, as a unified diff.
     in_place: Edit the file in place.
     output: Write the changed file, or one variant per layout into a folder (`variants/`).

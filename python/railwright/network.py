@@ -182,7 +182,7 @@ def show(
         up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
-    in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
+    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string.
         [default: none; as storage, at 100G with radix 64].
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
@@ -345,7 +345,7 @@ def cost(
         up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
-    in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
+    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string.
         [default: none; as storage, at 100G with radix 64].
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
@@ -517,7 +517,7 @@ def failures(
         up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
-    in_band: In-band management network, set as `storage`; `endpoints` are ports other than those of servers. Expects a string.
+    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string.
         [default: none; as storage, at 100G with radix 64].
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
@@ -526,7 +526,7 @@ def failures(
     run: Run file: compute slowdowns from its step at reduced bandwidth.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     interruption_hours: Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278].
-    recovery: Traffic of a device without network: `alone` (lost), over one `neighbour`, or `spread` over its domain (default:
+    recovery: Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over its domain (default:
         spread).
     rates: Override catalogue failure rates with a table (repeatable).
     fail: Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable).

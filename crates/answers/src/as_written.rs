@@ -73,7 +73,7 @@ pub fn difference_as_written(
         ratio if ratio <= 1.0 - NOTABLE => "is faster than",
         _ => "differs from",
     };
-    Some(format!("the run of the written file {how} the plan: {}", differing.join(", ")))
+    Some(format!("the exported file {how} the plan: {}", differing.join(", ")))
 }
 
 fn priced(resolved: Resolved) -> Option<Estimated> {

@@ -261,7 +261,7 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         let usual = usual_speeds(machine);
         if !usual.left_out.is_empty() {
             limits.push(format!(
-                "no NICs of {}, because a device uses at most {:.0} Gbit/s",
+                "NICs of {} are excluded, because a device uses at most {:.0} Gbit/s",
                 usual.left_out.iter().map(|speed| gigabits(*speed)).collect::<Vec<_>>().join(", "),
                 machine.device_limit().get() * 8.0 / 1e9
             ));
@@ -277,7 +277,10 @@ fn axes(arguments: &NetworkQuestion, machine: &Cluster) -> Result<(Axes, Vec<Str
         if !usual.left_out.is_empty() {
             let sizes = usual.left_out.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             let devices = human::whole(machine.devices);
-            limits.push(format!("no domains of {sizes}, because {devices} devices are not a multiple"));
+            limits.push(format!(
+                "domains of {sizes} are excluded, because {devices} devices are not a multiple of \
+            them"
+            ));
         }
         usual.values
     } else {

@@ -67,7 +67,7 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
     run.plan = plan;
     chosen.extend(start.map(|start| match start.fitting {
         0 => format!(
-            "layout: the one that needs the least memory of {} common layouts, none of which fits",
+            "layout: of {} common layouts, none of which fits, the one with the lowest memory use",
             start.possible
         ),
         fitting => {
@@ -203,7 +203,7 @@ pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Vec<St
 fn recompute(plan: &Plan) -> &'static str {
     match &plan.recompute {
         Recompute::None => "no recompute",
-        Recompute::Selective { .. } => "selective recompute (does not fit without)",
-        Recompute::Full { .. } => "full recompute (does not fit without)",
+        Recompute::Selective { .. } => "selective recompute (does not fit without it)",
+        Recompute::Full { .. } => "full recompute (does not fit without it)",
     }
 }

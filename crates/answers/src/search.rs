@@ -383,8 +383,9 @@ fn chosen_reasons(
         } else {
             "other layouts may be faster: the lower bound (closed form without contention) does not exclude them"
         };
-        let one =
-            format!("{remark}: the best {layouts} layouts in closed form, re-ranked by simulation; {how}");
+        let one = format!(
+            "{remark}: the best {layouts} layouts in closed form were ranked again by simulation; {how}"
+        );
         if !words.contains(&one) {
             words.push(one);
         }

@@ -304,7 +304,7 @@ pub(crate) struct Timeline {
     /// Output format [default: by file suffix, else chrome]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: Option<timeline::Format>,
-    /// Show one rank only, in columns
+    /// Show one rank only (with `--format columns`)
     #[arg(long, value_name = "R", help_heading = "Columns")]
     pub(crate) rank: Option<u32>,
     #[command(flatten)]

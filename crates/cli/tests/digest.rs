@@ -91,7 +91,7 @@ fn what_needs_the_trace_is_refused_with_the_reason() {
         assert_eq!(outcome.code, 2, "{arguments:?}: {}", outcome.stderr);
         assert!(
             outcome.stderr.contains(
-                "a digest has no host operators outside of idle time and no Python stacks; use the trace"
+                "a digest has no host operators outside idle time and no Python stacks; use the trace"
             ),
             "{arguments:?}: {}",
             outcome.stderr

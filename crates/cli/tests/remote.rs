@@ -76,7 +76,7 @@ fn a_server_that_keeps_failing_is_reported_with_address_status_and_remedy() {
     let address = format!("s3://traces/{key}");
     for (fault, message, hint) in [
         (Fault::Refused(403), "access is denied (HTTP 403)", "AWS_ACCESS_KEY_ID"),
-        (Fault::Refused(400), "the server refused the request (HTTP 400)", "AWS_ENDPOINT_URL"),
+        (Fault::Refused(400), "the server rejected the request (HTTP 400)", "AWS_ENDPOINT_URL"),
         (Fault::Refused(503), "the server failed, even after retries (HTTP 503)", "try again later"),
         (Fault::Cut(u32::MAX), "the transfer was interrupted at byte ", "copy the file"),
     ] {
@@ -105,7 +105,7 @@ fn a_server_that_keeps_failing_is_reported_with_address_status_and_remedy() {
 fn what_is_not_there_is_reported() {
     let (bucket, _) = job();
     for (path, part) in [
-        ("s3://traces/jub", "s3://traces/jub: nothing at this address (HTTP 404)"),
+        ("s3://traces/jub", "s3://traces/jub: no file at this address (HTTP 404)"),
         ("s3://traces/jub/", "s3://traces/jub/: no object at this address"),
         ("s3://traces/job/x*", "no object matches this pattern"),
         ("s3://", "the address has no bucket"),
@@ -116,7 +116,7 @@ fn what_is_not_there_is_reported() {
     }
     let web = bucket.http("web/missing.json");
     let outcome = bucket.run(&["profile", &web]);
-    assert!(outcome.stderr.contains("nothing at this address (HTTP 404)"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no file at this address (HTTP 404)"), "{}", outcome.stderr);
     let mut strange = bucket.program(&["profile", "s3://traces/job"]);
     let outcome = strange.env("AWS_ACCESS_KEY_ID", "OTHER").output().expect("the program starts");
     let shown = String::from_utf8_lossy(&outcome.stderr);

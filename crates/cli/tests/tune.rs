@@ -115,7 +115,7 @@ fn a_log_is_not_credited_to_another_layout() {
     let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--measured", &pair, "--quiet"]);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.contains("another layout than the file to which it is mapped"),
+        refused.stderr.contains("a layout other than that of the file to which it is mapped"),
         "{}",
         refused.stderr
     );

@@ -35,7 +35,7 @@ pub fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>), Prob
     };
     let program = Program::new(&traces, &groups, domain).map_err(|problem| problem.in_file(folder))?;
     let mut remarks =
-        vec![format!("{} traces; each collective is one ring or one direct exchange", traces.len())];
+        vec![format!("{} traces; each collective is one ring or one direct transfer", traces.len())];
     for (what, count) in &program.without_time {
         remarks.push(format!("{count} nodes of type {what} are assumed to take no time"));
     }

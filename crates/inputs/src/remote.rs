@@ -24,7 +24,7 @@ pub fn refused(path: &str) -> Option<Problem> {
     } else {
         (
             "this program was built without remote addresses",
-            "released programs have them; from source, leave out `--no-default-features`",
+            "released programs have them; from source, omit `--no-default-features`",
         )
     };
     Some(Problem::new(message).in_file(path).hint(hint))

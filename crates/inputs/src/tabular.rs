@@ -15,7 +15,7 @@ use railwright_spec::problem::Problem;
 
 /// Hint for a missing feature.
 pub const WITH_TABLES: &str =
-    "released programs have them; from source, leave out `--no-default-features` (they need a C compiler)";
+    "released programs have them; from source, omit `--no-default-features` (they need a C compiler)";
 
 /// Error for a file that begins with `head`, if this build lacks its reader; else `None`.
 pub fn refused(head: &[u8]) -> Option<Problem> {

@@ -44,7 +44,8 @@ pub fn read(
         let steps = steps::of_log(log, Some(&run), printer)?;
         let differing = claims::against(&steps.log, &run, log);
         if !differing.is_empty() {
-            let what = file.map_or("another run", |_| "another layout than the file to which it is mapped");
+            let what =
+                file.map_or("another run", |_| "a layout other than that of the file to which it is mapped");
             return Err(Problem::new(format!("this log belongs to {what}: {}", differing.join(", ")))
                 .in_file(log)
                 .hint("map each log to the file of its run: `--measured variants/train-1.sh=LOG`")

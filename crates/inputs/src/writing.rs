@@ -4,6 +4,7 @@
 //! readers always find one complete file; and its removal if the program is stopped. Other than plain files
 //! (a pipe, a terminal, `/dev/stdout`) are written directly.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,10 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 const START: &str = ".railwright-";
 /// Maximum number of names checked for files of killed processes.
 const MOST_NAMES: usize = 10_000;
+/// Number of files above which a folder is listed once.
+const FEW: usize = 256;
+/// Names of unfinished files of folders with many files, by folder, when they were listed.
+static LARGE: Mutex<BTreeMap<PathBuf, Vec<String>>> = Mutex::new(BTreeMap::new());
 /// Maximum number of followed links.
 const LINKS: usize = 16;
 
@@ -138,15 +143,31 @@ fn remove_abandoned(target: &Path, end: &str) {
         return;
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.take(MOST_NAMES).flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for name in unfinished_in(folder) {
         let inner = name.strip_prefix(START).and_then(|rest| rest.strip_suffix(end));
         let process = inner.and_then(|inner| inner.split('-').next()?.parse::<u32>().ok());
         if process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists()) {
-            let _ = fs::remove_file(entry.path());
+            let _ = fs::remove_file(folder.join(&name));
         }
     }
+}
+
+/// Names of temporary files in a folder. A folder with more than [`FEW`] files is listed once: with one listing for each of thousands of
+/// files, the time grows with their square.
+fn unfinished_in(folder: &Path) -> Vec<String> {
+    if let Some(known) = LARGE.lock().unwrap_or_else(PoisonError::into_inner).get(folder) {
+        return known.clone();
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut count = 0;
+    let names = entries.take(MOST_NAMES).flatten().inspect(|_| count += 1);
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let unfinished: Vec<String> = names.filter(|name| name.starts_with(START)).collect();
+    if count > FEW {
+        let mut large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+        large.insert(folder.to_owned(), unfinished.clone());
+    }
+    unfinished
 }
 
 /// Removes a file from the list of unfinished ones; true if it was there.
@@ -193,6 +214,27 @@ mod tests {
         assert!(replace(&folder.join("no/such.json"), |_| Ok(())).is_err());
         assert!(replace(&folder, |_| Ok(())).is_err());
         assert_eq!(names(&folder), ["a.json"]);
+        let _ = fs::remove_dir_all(&folder);
+    }
+
+    /// Thousands of digests go into one folder.
+    #[test]
+    fn a_folder_of_many_files_is_listed_once() {
+        let folder = folder("many");
+        for number in 0..=FEW {
+            fs::write(folder.join(number.to_string()), "").expect("written");
+        }
+        let abandoned = folder.join(".railwright-4294967295-0-a.json.tmp");
+        fs::write(&abandoned, "half").expect("written");
+        replace(&folder.join("a.json"), |out| out.write_all(b"new")).expect("written");
+        assert!(!abandoned.exists());
+        fs::write(&abandoned, "half").expect("written");
+        replace(&folder.join("a.json"), |out| out.write_all(b"newer")).expect("written");
+        assert!(!abandoned.exists(), "its name is known from the first list");
+        let other = folder.join(".railwright-4294967295-1-a.json.tmp");
+        fs::write(&other, "half").expect("written");
+        replace(&folder.join("a.json"), |out| out.write_all(b"newest")).expect("written");
+        assert!(other.exists(), "no second list");
         let _ = fs::remove_dir_all(&folder);
     }
 

@@ -214,7 +214,13 @@ impl Draft {
         if self.launch.remarks.len() < MOST {
             let (file, line) = self.spot(line);
             let message = message.into();
-            let message = message.strip_prefix(&format!("`{source}` ")).map(str::to_owned).unwrap_or(message);
+            // Behind a colon, "has no value" and "is known" read "no value" and "known".
+            let message = match message.strip_prefix(&format!("`{source}` ")) {
+                Some(rest) => {
+                    ["has ", "is "].iter().find_map(|verb| rest.strip_prefix(verb)).unwrap_or(rest).to_owned()
+                }
+                None => message,
+            };
             let remark = Remark { kind, source: shorten(source), line, message, file };
             if !self.launch.remarks.contains(&remark) {
                 self.launch.remarks.push(remark);

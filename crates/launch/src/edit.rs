@@ -131,20 +131,26 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
             continue;
         }
         // Another target may pass through a third value: it is set in its turn, and the whole is read back.
-        let reaches = |candidate: &String, passes: bool| {
-            language.settings(candidate).is_some_and(|then| {
-                then.get(&target.0) == target.1.as_ref()
-                    && names(&now, &then).all(|name| {
-                        now.get(name) == then.get(name)
-                            || wanted.get(name).is_some_and(|end| passes || *end == then.get(name))
-                    })
+        let reaches = |then: &Settings, passes: bool| {
+            names(&now, then).all(|name| {
+                now.get(name) == then.get(name)
+                    || wanted.get(name).is_some_and(|end| passes || *end == then.get(name))
             })
         };
-        let candidates = language.candidates(&text, target, &now);
-        let tried = || candidates.iter().take(MOST_TRIED);
-        let found = tried().find(|candidate| reaches(candidate, false));
-        let found = found.or_else(|| tried().find(|candidate| reaches(candidate, true))).cloned();
-        let Some(found) = found else {
+        // Reading a script takes most of the time of an edit, so each candidate is read once.
+        let (mut found, mut passing) = (None, None);
+        for candidate in language.candidates(&text, target, &now).into_iter().take(MOST_TRIED) {
+            let then = language.settings(&candidate);
+            let Some(then) = then.filter(|then| then.get(&target.0) == target.1.as_ref()) else { continue };
+            if reaches(&then, false) {
+                found = Some(candidate);
+                break;
+            }
+            if passing.is_none() && reaches(&then, true) {
+                passing = Some(candidate);
+            }
+        }
+        let Some(found) = found.or(passing) else {
             let spelled = language.spelled(&target.0);
             return Err(match &target.1 {
                 Some(values) => format!("no edit of this file sets only `{}`", spelled_out(&spelled, values)),

@@ -184,7 +184,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         draft.remark(RemarkKind::Unknown, word, Some(*line), "unknown, ignored");
     }
     for (word, line) in &unset {
-        let message = "has no value in this file, or only in one branch, so it stays unset";
+        let message = "no value in this file, or only in one branch, so it stays unset";
         draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
         document.entries.retain(|entry| entry.path != script::path_of(word));
     }

@@ -117,7 +117,7 @@ pub(crate) fn read_started(
     for (word, line) in
         unknown.into_iter().chain(unset).filter(|(word, _)| is_known(word.split('=').next().unwrap_or(word)))
     {
-        let message = "has no value in this file, so it stays unset";
+        let message = "no value in this file, so it stays unset";
         fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
     }
     fields.copy(known);
@@ -165,7 +165,7 @@ fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<P
     let known: Vec<&str> = known.map(|(name, _)| *name).collect();
     for (word, line) in unknown {
         if known.contains(&word.split('=').next().unwrap_or_default()) {
-            let message = "has no value in this file, so it stays unset";
+            let message = "no value in this file, so it stays unset";
             fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
         }
     }

@@ -23,7 +23,7 @@ pub const FORMAT: &str = "digest";
 pub const SUFFIX: &str = crate::job::DIGEST_SUFFIX;
 
 /// Reason for an error about missing rows in a digest.
-pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \
+pub const LEFT_OUT: &str = "a digest has no host operators outside idle time and no Python stacks; use the \
     trace";
 
 /// An idle interval of the device with its cause: derived, for readers of digests as tables.

@@ -253,7 +253,7 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
         (true, Inference::Silent) => return Vec::new(),
         _ => rule.find(context),
     };
-    if found.iter().any(|one| one.advice.contains(MICRO)) && remedies::is_forward(context) {
+    if found.iter().any(|one| one.advice.contains(MICRO)) && remedies::is_forward(context.views) {
         for one in &mut found {
             one.advice = one.advice.replace(MICRO, "larger batches");
         }
@@ -287,7 +287,7 @@ impl<'a> Context<'a> {
     fn is_inference(&self) -> bool {
         let serves = |name: &str| SERVED.iter().any(|word| name.contains(word));
         let of_first = || self.views.first().is_some_and(|view| view.trace.names.iter().any(serves));
-        self.windows.is_inference() || of_first() && remedies::is_forward(self)
+        self.windows.is_inference() || of_first() && remedies::is_forward(self.views)
     }
 
     /// Tests whether there is no device: host operators then replace kernels.

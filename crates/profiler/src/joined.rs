@@ -135,7 +135,7 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
             format!("; {} would have stride {}", sets(tiling), time(apart))
         });
         let or = inferred.or.map_or_else(String::new, |(tiling, apart)| {
-            format!(" (or {}, {}: as close)", sets(tiling), time(apart))
+            format!(" (or {}, {}: equally close)", sets(tiling), time(apart))
         });
         format!("{}: {}, ends {} apart{or}{next}", inferred.lane, sets(inferred.tiling), time(inferred.apart))
     });

@@ -2,7 +2,8 @@
 //!
 //! Responsible for: concurrent lookup and storage. A memo does not affect equality: two tables with equal rows are equal.
 
-use std::collections::HashMap;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Maximum number of cached names: more are computed again.
@@ -10,7 +11,7 @@ const MOST: usize = 1 << 16;
 
 /// Values by name. A clone shares them, so it must belong to the same rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Memo<T>(Arc<RwLock<HashMap<Box<str>, T>>>);
+pub(crate) struct Memo<T>(Arc<RwLock<IndexMap<Box<str>, T, FxBuildHasher>>>);
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {

@@ -228,7 +228,7 @@ impl PipelinePage {
             (parts.imbalance, BALANCE),
             (
                 parts.host,
-                "time on the hosts between passes costs most, and other stages do not remove it: for traces of kernels, `railwright profile` lists its causes",
+                "host time between passes costs most, and balancing stages does not reduce it: for traces of kernels, `railwright profile` lists its causes",
             ),
             (
                 parts.jitter,

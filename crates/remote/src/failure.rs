@@ -58,7 +58,7 @@ pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
             at(format!("the server failed, even after retries (HTTP {code})"), "try again later".to_owned())
         }
         Some(code) => {
-            at(format!("the server refused the request (HTTP {code})"), where_to_look(address.scheme))
+            at(format!("the server rejected the request (HTTP {code})"), where_to_look(address.scheme))
         }
         None if error.to_string().contains("incorrectly configured region") => at(
             "the bucket is in another region".to_owned(),
@@ -75,7 +75,7 @@ pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
 /// Problem of an address without an object.
 pub(crate) fn missing(address: &Address) -> Problem {
     let what = if address.scheme == Scheme::Http { "the path" } else { "the bucket and the key" };
-    Problem::new("nothing at this address (HTTP 404)").in_file(address.shown()).hint(format!("check {what}"))
+    Problem::new("no file at this address (HTTP 404)").in_file(address.shown()).hint(format!("check {what}"))
 }
 
 /// Problem of an object that changed since it was first read.
@@ -92,7 +92,7 @@ pub(crate) fn late(address: &Address) -> Problem {
 
 /// Problem of a response that timed out after another limit.
 pub(crate) fn late_after(address: &Address, limit: Duration) -> Problem {
-    Problem::new(format!("no answer within {} s", limit.as_secs()))
+    Problem::new(format!("no response within {} s", limit.as_secs()))
         .in_file(address.shown())
         .hint(where_to_look(address.scheme))
 }

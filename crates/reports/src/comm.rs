@@ -179,7 +179,7 @@ fn groups(document: &mut Document, of: &InSteps) {
     document.heading_with(
         "by group and operation",
         format!(
-            "{}, mean over ranks; each of several concurrent operations counts in full; bandwidth: of the transfer without the wait",
+            "{}, mean over ranks; concurrent operations each count in full; bandwidth: transfer without wait",
             of.scope()
         ),
     );

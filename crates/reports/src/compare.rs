@@ -152,13 +152,13 @@ impl Answer for Compared {
         }
         document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         verdicts(&mut document, &self.verdicts);
-        document.heading_with("step breakdown", "mean of ranks and steps, largest change first");
+        document.heading_with("step breakdown", "mean over ranks and steps, largest change first");
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));
         document.heading_with(
             "common recording",
-            "from the last rank's first to the first rank's last activity; mean of ranks",
+            "from the last rank's first to the first rank's last activity; mean over ranks",
         );
         document.table(differences("part", comparison.recorded.iter()));
         document.heading_with("operator families", "time per rank and step");

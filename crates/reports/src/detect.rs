@@ -114,7 +114,7 @@ impl Answer for Detected {
         }
         if self.launch.is_none() && self.records == Some(LOG) && !self.sightings.is_empty() {
             document.paragraph(
-                "the configuration of the run is not in it; `railwright log` reads its steps, \
+                "it does not contain the configuration of the run; `railwright log` reads its steps, \
                 `railwright compare LOG --launch FILE` compares them with a run",
             );
         }
@@ -122,7 +122,7 @@ impl Answer for Detected {
             if let Some(why) = &launch.partial {
                 document.spans(vec![
                     Cell::new("The file contains only part of the run: ", Tone::Doubtful),
-                    format!("{why}. Settings that it omits get no default.").into(),
+                    format!("{why}. Settings that the file omits get no default.").into(),
                 ]);
             }
             values(&mut document, launch);

@@ -164,7 +164,7 @@ impl Answered {
             columns: vec![
                 Column::words("component"),
                 Column::numbers("count"),
-                Column::numbers("MTBF of one, h"),
+                Column::numbers("MTBF of one component, h"),
                 Column::numbers("failures per day of operation"),
                 Column::numbers("host replaced").expendable(1),
                 Column::words("rate").expendable(2),

@@ -237,7 +237,10 @@ fn allocator(device: &DeviceReport, document: &mut Document) {
         ("reserved", Cell::from(size(device.reserved_bytes))),
     ];
     if let Some(fragmented) = device.fragmented_bytes {
-        pairs.push(("fragmented", Cell::from(format!("{}, in segments that hold tensors", of(fragmented)))));
+        pairs.push((
+            "fragmented",
+            Cell::from(format!("{}, in segments that contain tensors", of(fragmented))),
+        ));
     }
     if let Some(cached) = device.cached_bytes {
         pairs.push(("cached", Cell::from(format!("{}, in free segments", of(cached)))));

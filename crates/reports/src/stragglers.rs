@@ -124,7 +124,7 @@ fn verdict(report: &StragglerReport) -> Cell {
     };
     let several = match report.culprits.len() {
         1 => String::new(),
-        more => format!(" (and {} more)", more - 1),
+        more => format!(" ; {} more {} of delay", more - 1, if more == 2 { "cause" } else { "causes" }),
     };
     let cost = first.certainty.worded(&time(first.cost_s * 1e9).text);
     let what = match first.kind {

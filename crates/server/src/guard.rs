@@ -43,7 +43,7 @@ const FOREIGN_HOST: Refusal = Refusal {
     message: "this server accepts only 127.0.0.1 and localhost with its port",
 };
 const FOREIGN_SITE: Refusal =
-    Refusal { status: StatusCode::FORBIDDEN, message: "requests from other sites are refused" };
+    Refusal { status: StatusCode::FORBIDDEN, message: "requests from other sites are rejected" };
 const NO_TOKEN: Refusal = Refusal {
     status: StatusCode::NOT_FOUND,
     message: "not found: use the URL that `railwright serve` printed, which begins with a token",

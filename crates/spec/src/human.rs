@@ -28,6 +28,11 @@ pub fn part(name: &str) -> String {
     name.replace("synchronisation", "synchronization")
         .replace("matrix_product", "GEMM")
         .replace("matrix product", "GEMM")
+        .replace("communication, undivided", "communication, not separated")
+        .replace("bubble of the schedule", "schedule bubble")
+        .replace("bubble of unequal stages", "imbalance bubble")
+        .replace("bubble of messages", "message bubble")
+        .replace("bubble of stalls", "stall bubble")
 }
 
 /// Inserts commas between the thousands of a plain decimal number.

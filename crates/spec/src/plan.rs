@@ -3,6 +3,7 @@
 //! Responsible for: the settings, and their validation ([`validate`]). Independent of run times.
 
 mod auto;
+mod automatic;
 mod batch;
 mod degrees;
 mod layout;

@@ -80,7 +80,7 @@ export default async ({ browser, url }) => {
   await view.settled()
   // A link that contradicts itself says which of its values counts, until something is changed.
   await at('#/calculator?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&tp=8&tp=4')
-  await page.getByText('The link sets tp twice: 8, then 4. The last counts: 4.').waitFor()
+  await page.getByText('The link sets tp twice: 8, then 4. The last value applies: 4.').waitFor()
   await view.settled()
   check((await view.axe()).length === 0, `${await view.axe()}`)
   await view.close()

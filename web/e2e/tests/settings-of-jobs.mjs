@@ -70,7 +70,7 @@ async function kinds(browser, url) {
 async function waits(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/network?n.desk=simulate&${RUN.replace('gpus=32', 'gpus=64')}` })
   const { page } = view
-  const panel = page.locator('.panel', { hasText: 'Waits of stages' })
+  const panel = page.locator('.panel', { hasText: 'Stage waits' })
   await panel.waitFor()
   await view.settled()
   const bars = panel.getByRole('button', { name: /^stage \d/ })

@@ -36,7 +36,7 @@ export const heatMap = 'heat map'
 
 // heatmap.tsx
 export const byCellsWithAValue = (title: Part, side: Part, side2: Part, value: Part) =>
-  `${title}: ${side} by ${side2} cells, ${value} with a value. Arrow keys move, Control with an arrow goes to the next cell with a value.`
+  `${title}: ${side} by ${side2} cells, ${value} with a value. Arrow keys move; Control with an arrow goes to the next cell with a value.`
 
 // icicle.tsx
 export const theStep = 'the step'
@@ -52,7 +52,7 @@ export const lineChart = 'line chart'
 
 // scatter.tsx
 export const scatterPlot = 'scatter plot'
-export const enterPicksOne = ', Enter picks one'
+export const enterPicksOne = ', Enter selects one'
 export const pointPicked = 'selected point'
 
 // source.ts

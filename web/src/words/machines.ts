@@ -61,7 +61,7 @@ export const noNumberMeetsTheGoal = 'No size meets the goal'
 export const noGoalIsSetCluster = 'No goal is set: cluster sizes with their marginal efficiency.'
 export const beyondAddedGpusDoLess = (devices: Part, name: Part, worth: Part) =>
   `Beyond ${gpusOf(devices, name)}, the marginal efficiency falls below ${worth}.`
-export const upToAddedGpusAre = (devices: Part, name: Part) => `Up to ${gpusOf(devices, name)}, added GPUs are worth their rent.`
+export const upToAddedGpusAre = (devices: Part, name: Part) => `Up to ${gpusOf(devices, name)}, scaling is efficient.`
 export const tokens = 'tokens'
 export const theBatchGrowsWithThe = ', batch scales with the GPUs'
 export const sequencesAStepForEvery = (globalBatch: Part) => `, ${globalBatch} sequences per step throughout`

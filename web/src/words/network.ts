@@ -14,7 +14,7 @@ export const scaleUpPrices = 'Scale-up prices'
 export const answer = 'Answer'
 export const stoppedNoNetworkIsRecommended = 'Stopped before the end of the search: no network is recommended.'
 export const theModelFitsOnNoNetwork = 'The model fits on none of these networks.'
-export const noNetworkHasACostPerToken = 'No network has a known cost per token: its domains or devices have no price.'
+export const noNetworkHasACostPerToken = 'The cost per token is unknown for all networks, because their domains or devices have no price.'
 export const domainsWithoutAPrice = (sizes: Part) => `Domains of ${sizes} have no known price and are not compared by cost.`
 export const notOnTheFront = (sizes: Part) => `domains of ${sizes}: without a price, not on the front`
 export const priceList = 'Price list'
@@ -175,7 +175,7 @@ export const runsOn = 'continues'
 export const goesWithout = 'drops affected domains'
 export const onePartFails = 'One part fails'
 export const parts = 'Parts'
-export const cutOff = 'Cut off'
+export const cutOff = 'Disconnected'
 export const devicesWhoseOwnNicReaches = 'Devices with a disconnected NIC'
 export const exposedNetworkTimeGrowsBy = 'Exposed network time grows with the lost bandwidth; empty: the step cannot finish'
 export const stops = 'stops'
@@ -188,7 +188,7 @@ export const failuresOfByPart = (name: Part) => `Failures of ${name} by part`
 
 // fields.tsx
 export const otherKeys = 'Other keys'
-export const anyKeyOfADesign = 'Any other key of a design that the topology takes'
+export const anyKeyOfADesign = 'Any other design key of this topology'
 export const fromTheRunsCluster = 'From the run’s cluster'
 export const domainsOf = ': domains of'
 export const at2 = (value: Part) => ` at ${value}`
@@ -223,7 +223,7 @@ export const deviceToNic = 'device to NIC'
 // needs-run.tsx
 export const run = 'Run'
 export const noRunYet = 'No run yet'
-export const trafficNeedsARunName = 'Traffic requires a run: set one above, create it in the calculator, or start with an example.'
+export const trafficNeedsARunName = 'Traffic requires a run. Set one above, create one in the calculator, or start with an example.'
 
 // paper.tsx
 export const sizeOfTheDomainK = 'Size of the domain (K)'
@@ -437,8 +437,8 @@ export const bytesByDimension = 'Bytes by dimension'
 export const portsAndTransceiversSavedAgainst = (other: Part) =>
   `ports and transceivers, saved against ${other}; catalogue prices, ports scaled`
 
-export const waitsOfStages = 'Waits of stages'
-export const computeOfEachStageAnd = 'compute of each stage and its waits, by the work that it waits for, in s'
+export const waitsOfStages = 'Stage waits'
+export const computeOfEachStageAnd = 'compute and waits of each stage, by cause, in s'
 export const stageAxis = 'stage'
 export const workOfStage = (work: Part, stage: Part) => `${work} of stage ${stage}`
 export const stageWaits = (stage: Part, time: Part, share: Part) => `Stage ${stage} waits ${time}, ${share} of the step: `

@@ -32,7 +32,7 @@ export const tracesOrTrainingLogsOf = 'Traces or training logs of one run'
 export const traces = 'traces/'
 export const checkTheCostModelOn = 'Validate the cost model on your machine'
 export const logsOfNcclTestsMeasure =
-  'Logs of nccl-tests measure isolated collectives, traces measure kernels within a run. The table shows the error before and after the fit. The command line writes a calibration file for all commands.'
+  'Logs of nccl-tests measure isolated collectives; traces measure kernels within a run. The table shows the error before and after the fit. The command line writes a calibration file for all commands.'
 export const fitting = 'fitting'
 export const fittedConstants = 'Fitted constants'
 export const on = 'on'

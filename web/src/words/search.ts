@@ -59,7 +59,7 @@ export const stopped = 'Stopped'
 export const stoppedEarlyNoLayoutThat = 'Stopped early: no layout that fits was found so far.'
 export const nothingFits = 'Nothing fits'
 export const theNearestNeeds = (strategies: Part, needed: Part, stage: Part, probability: Part) =>
-  `The nearest of ${strategies} strategies needs ${needed} on stage ${stage} to fit with ${probability}:`
+  `The closest of ${strategies} strategies needs ${needed} on stage ${stage} to fit with ${probability}:`
 export const moreThan = (missing: Part) => `${missing} more`
 export const thanADeviceHas = (memory: Part) => `than the ${memory} of a device.`
 export const changesThatHelp = 'Changes that help'

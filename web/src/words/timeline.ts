@@ -41,7 +41,7 @@ export const hostThreads = 'host threads'
 export const zoomToIt = 'Zoom to it'
 export const escapeDoesTheSame = 'Escape does the same'
 export const removeTheMark = 'Remove the mark'
-export const theseRowsArePredictedOnly = 'Predicted rows are not summed, only measured rows.'
+export const theseRowsArePredictedOnly = 'Only measured rows are summed, not predicted rows.'
 export const name = 'Name'
 export const classText = 'Class'
 export const count = 'Count'
@@ -129,7 +129,7 @@ export const spansTheLongest = (count: Part, name: Part) => `${count} spans, the
 export const ofTheStep = 'of the step'
 export const spansBusyFor = (count: Part, busy: Part) => `${count} spans, busy for ${busy}`
 export const neighboursWithinOfEachOther = (resolution: Part, value: Part) =>
-  `neighbours within ${resolution} are merged, because the track has ${value} spans`
+  `spans closer than ${resolution} are merged, because the track has ${value} spans`
 export const microBatch4 = (batch: Part) => `micro-batch ${batch}`
 export const takesFrom = (ends: Part, starts: Part) => `${ends} from ${starts}`
 export const onTheCriticalPath = 'on the critical path'
@@ -149,4 +149,4 @@ export const spansNestDeeperThanThe = (count: Part) =>
 export const zoomInHold = 'Zoom in (hold; Shift is faster)'
 export const nextSpanArrows = 'Next span; arrow keys move along and between tracks'
 
-export const otherByName = 'other, a tint for each name'
+export const otherByName = 'other, one tint per name'

@@ -119,7 +119,7 @@ export const gpu = (at: Part) => `GPU ${at}`
 export const ranksInOrder = 'ranks in order'
 
 // job.tsx
-export const ofTheCalculator = (value: Part) => `${value} of the calculator`
+export const ofTheCalculator = (value: Part) => `${value} (calculator)`
 export const flopPerStep2 = (flops: Part) => `${flops} FLOP per step`
 export const thisJobIs = 'This job is'
 export const noMfu = 'no MFU'
@@ -191,15 +191,15 @@ export const family = 'Family'
 
 // place.ts
 export const thisRowHasNoRank = 'This row has no rank or no start'
-export const thisStartIsNoInteger = 'Rank and start of this row are not whole numbers, so the row cannot be shown on the timeline'
+export const thisStartIsNoInteger = 'This row cannot be shown on the timeline, because its rank or start is not a whole number'
 export const noSpanOfThisRow = 'No drawn span begins or runs at this row'
 export const thisRowLiesBeforeThe = 'This row is before the first step'
 
 // query.tsx
 export const aboveTheRoofline =
-  'Far above 100%, the inputs were read from a cache, or the kernel ran in another format than that of its inputs.'
+  'If the value is far above 100%, the inputs were read from a cache, or the kernel ran in another format than its inputs.'
 export const predictionOfAnotherJob = (predicted: Part, measured: Part) =>
-  `The prediction is hidden: it takes ${predicted}, but the recorded step takes ${measured}. The calculator’s run is probably another job.`
+  `The prediction is hidden: the predicted step takes ${predicted}, but the recorded one ${measured}. The calculator’s run is probably another job.`
 export const mostExpensiveOperators = 'Most expensive operators'
 export const longestOperators = 'Longest operators'
 export const row = 'row'
@@ -314,7 +314,7 @@ export const costPerStep = 'Cost per step'
 export const waitsCaused = 'Waits caused'
 export const lateBy = 'Total delay'
 export const perStepOverItsCollectives =
-  'per step, summed over all its collectives. Concurrent collectives count separately, so the sum can exceed the step.'
+  'per step, summed over all collectives of the rank. Concurrent collectives count separately, so the sum can exceed the step.'
 export const cause = 'Cause'
 export const noDelay = 'no delay'
 export const belowTheLeastCost = 'below the reporting threshold'
@@ -348,10 +348,10 @@ export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 // types.ts
 export const unknown = 'unknown'
 export const notSpecified = (lacking: Part) =>
-  `not specified: without a run there is ${lacking}; without a layout, groups may have no names`
+  `not specified: without a run there is ${lacking}; without a layout, groups may be unnamed`
 export const annotationsStandForModules = '; annotations stand for modules, which were not recorded'
 export const rowsAre = (meaning: Part, rows: Part) => `${meaning}; rows are ${rows}`
-export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; ${share} of the time of arithmetic has shapes`
+export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; shapes are recorded for ${share} of compute time`
 
 export const steps2 = 'Steps'
 export const firstStep = 'First step'

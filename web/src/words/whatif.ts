@@ -17,7 +17,7 @@ export const oneSlowHost = 'one slow host'
 
 // index.tsx
 export const noRunYet = 'No run yet'
-export const whatIfChangesARun = 'What-if changes a run: set one above, create it in the calculator, or start with an example.'
+export const whatIfChangesARun = 'What-if compares a run with changes. Set a run above, create one in the calculator, or start with an example.'
 export const run = 'Run'
 export const step = 'Step'
 export const memory = 'Memory'
@@ -86,7 +86,7 @@ export const sensitivity = 'Sensitivity'
 export const more = (swing: Part) => `${swing} more`
 export const less = (swing: Part) => `${swing} less`
 export const atItsBest = 'without its cost'
-export const mostlyThrough = 'mostly through'
+export const mostlyThrough = 'most affected part'
 export const enterOrClickApplies = (id: Part) => `Enter or click applies ${id}`
 export const aConstantOfTheSoftware = 'A software constant: fitted, not configurable'
 export const hardware = 'hardware'

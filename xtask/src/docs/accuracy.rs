@@ -74,7 +74,7 @@ pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, Stri
     let _ = writeln!(
         out,
         "\nA publication can be in several groups. Held-out median errors of the worst publications:\n\n{}\n{} of {} rows are contradictory or \
-         lack data for a prediction; [Validation](VALIDATION) lists them. {} predicted rows have no measured step time. Neither are \
+         lack data for a prediction; [Validation](VALIDATION) lists them. {} predicted rows have no measured step time. Neither is \
          counted above.",
         worst.collect::<String>(),
         human::whole(skipped as u64),

@@ -99,12 +99,10 @@ pub fn interval(
     if origin.is_open() {
         let why = match origin {
             SoftwareOrigin::Inferred => format!("`{}` was inferred", costing.plan.software),
-            _ => "none was specified".to_owned(),
+            _ => "no software was specified".to_owned(),
         };
-        let source = format!(
-            "errors of {} measured runs of all software, because {why}",
-            human::whole(any.runs as u64)
-        );
+        let source =
+            format!("errors of {} measured runs of all software: {why}", human::whole(any.runs as u64));
         return as_shown(any.covering(&assumed), source + &more);
     }
     // Errors are known for generations, not for features added to them.

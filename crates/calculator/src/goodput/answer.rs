@@ -17,7 +17,7 @@ const DETECTION_SOURCE: &str = "MegaScale (arXiv 2402.15627, section 6): less th
 /// Default time to restart and read the checkpoint, in seconds.
 pub const RESTART: f64 = 300.0;
 const RESTART_SOURCE: &str =
-    "MegaScale (arXiv 2402.15627, section 6): back within 15 minutes, of which up to 10 are detection";
+    "MegaScale (arXiv 2402.15627, section 6): recovery within 15 minutes, of which up to 10 are detection";
 
 /// Inputs of a goodput calculation. Zero times are valid. `None` is replaced by a default and listed.
 #[derive(Clone, Debug, PartialEq)]
@@ -295,8 +295,10 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
         assumed.push(Assumed {
             setting: "--spares",
             value: format!("{} of failures remove a host", human::percent(out)),
-            source: "by cause in catalog/reliability: hardware does, software, switches and cables do not"
-                .to_owned(),
+            source:
+                "by cause in catalog/reliability: hardware failures do; failures of software, switches and \
+            cables do not"
+                    .to_owned(),
         });
     }
     if question.spares.is_none() {

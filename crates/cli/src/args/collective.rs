@@ -57,21 +57,21 @@ pub(crate) struct CollectiveOn {
 /// A collective by the names of NCCL and of nccl-tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Operation {
-    /// Sum of a buffer on every rank
+    /// Every rank gets the sum of all buffers
     #[value(alias = "all_reduce", alias = "allreduce")]
     AllReduce,
-    /// Shards of all ranks on every rank
+    /// Every rank gets the shards of all ranks
     #[value(alias = "all_gather", alias = "allgather")]
     AllGather,
-    /// One shard of the sum on each rank
+    /// Every rank gets one shard of the sum
     #[value(alias = "reduce_scatter", alias = "reducescatter")]
     ReduceScatter,
-    /// A part of each rank's buffer to each rank
+    /// Every rank sends a different part of its buffer to each rank
     #[value(alias = "all_to_all", alias = "alltoall")]
     AllToAll,
-    /// Buffer of the first rank on every rank
+    /// Every rank gets the buffer of the first rank
     Broadcast,
-    /// A message from each rank to the next (`sendrecv_perf`)
+    /// Every rank sends a message to the next one (`sendrecv_perf`)
     #[value(alias = "send_receive", alias = "sendrecv", alias = "send")]
     SendReceive,
 }

@@ -185,7 +185,7 @@ pub(crate) struct Failures {
     /// Topologies or design files to evaluate or compare
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) designs: Vec<String>,
-    /// More designs as a list, as in `network cost`
+    /// Further designs as a comma-separated list, as in `network cost`
     #[arg(id = "listed_designs", long = "designs", value_name = "DESIGN,...", value_delimiter = ',')]
     pub(crate) listed: Vec<String>,
     #[command(flatten)]
@@ -211,7 +211,7 @@ pub(crate) struct Failures {
     /// Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278]
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, help_heading = "Job")]
     pub(crate) interruption_hours: Option<f64>,
-    /// Traffic of a device without network: `alone` (lost), over one `neighbour`, or `spread` over its domain
+    /// Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over its domain
     #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Job")]
     pub(crate) recovery: String,
     /// Override catalogue failure rates with a table (repeatable)

@@ -90,7 +90,7 @@ pub fn export_network(request: &ExportNetwork, front: &dyn Front) -> Result<(), 
 fn network(request: &ExportNetwork, front: &dyn Front) -> Result<Wired, Ended> {
     if request.run.model.is_some() || request.run.run.is_some() || request.run.launch.is_some() {
         return Err(Problem::new("this format does not contain a model")
-            .hint("leave the model out, or use `--to astra-sim`")
+            .hint("omit the model, or use `--to astra-sim`")
             .into());
     }
     let mut chosen = Vec::new();

@@ -183,7 +183,7 @@ fn fragments(text: &str) -> Result<Vec<u32>, Problem> {
             part.trim().parse::<u32>().map_err(|_| {
                 Problem::new(format!("`{}` is not a number of hosts", human::shorten(part)))
                     .in_file("--fragments")
-                    .hint("give the hosts in each pod, such as `20,0,12`")
+                    .hint("list the number of hosts in each pod, as in `20,0,12`")
             })
         })
         .collect()

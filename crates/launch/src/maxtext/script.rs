@@ -112,7 +112,7 @@ impl Overrides {
     pub(super) fn remark(&self, draft: &mut Draft) {
         draft.lines_of(self.sources.clone());
         for (word, line) in &self.open {
-            let message = "has no value in this file, so it stays unset";
+            let message = "no value in this file, so it stays unset";
             draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
         }
         for (line, what, why) in &self.undecided {

@@ -287,7 +287,7 @@ fn surroundings(script: &Script, draft: &mut Draft) {
         let more =
             if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
         let message =
-            format!("unset, read as empty as in the shell: {list}{more}; set them with `{first}=VALUE`");
+            format!("unset variables are empty, as in a shell: {list}{more}; set them with `{first}=VALUE`");
         draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
     }
 }

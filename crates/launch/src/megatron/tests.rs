@@ -144,7 +144,7 @@ fn a_script_with_arrays_strings_and_conditions() {
     );
     assert_eq!(
         remarks(RemarkKind::Unresolved),
-        ["Some(110) ${EXTRA_ARGS} has no value in this file; its flags are unknown",]
+        ["Some(110) ${EXTRA_ARGS} no value in this file; its flags are unknown",]
     );
 }
 

@@ -60,7 +60,7 @@ fn verl_with_megatron_is_read() {
     // 7,615,616,512 parameters in two bytes on two GPUs.
     assert!(remarks_text.contains("weights take 7.09 GiB"), "{remarks_text}");
     assert!(
-        remarks_text.contains("pipeline_model_parallel_size=${PP}: has no value in this file"),
+        remarks_text.contains("pipeline_model_parallel_size=${PP}: no value in this file"),
         "{remarks_text}"
     );
     assert!(

@@ -65,7 +65,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         };
         let name = name.replace('-', "_");
         if is_open && name.contains('.') && knows(&name) {
-            let why = "has no value in this file, so it stays unset".to_owned();
+            let why = "no value in this file, so it stays unset".to_owned();
             open.push((source.clone(), word.line, why));
             unset.push((current(&name).to_owned(), source, word.line));
         }

@@ -14,7 +14,7 @@ use crate::shell::Word;
 pub(super) type Unknown = Vec<(String, usize, String)>;
 
 /// Reason for a setting with a variable without a value.
-pub(super) const NO_VALUE: &str = "has no value in this file, so it stays unset";
+pub(super) const NO_VALUE: &str = "no value in this file, so it stays unset";
 
 /// Flags of launchers, and the keys that they become.
 const RANKS: &[(&str, &str)] = &[

@@ -120,7 +120,7 @@ pub fn between_pods(
 /// The fabric of a dragonfly-plus with these bytes between its pods, as DOT: circuits in place of its links between groups.
 pub fn fabric(design: &Design, bytes: &BTreeMap<(u64, u64), f64>) -> Result<String, Problem> {
     let Fabric::DragonflyPlus(d) = &design.fabric else {
-        return Err(Problem::new(format!("pods of a {} have no circuits", design.kind.name()))
+        return Err(Problem::new(format!("pods of a {} are not joined by circuits", design.kind.name()))
             .at_key("design.kind")
             .hint(format!("use `--topology {}`", Kind::DragonflyPlus.name())));
     };

@@ -115,7 +115,7 @@ section! {
         server: u64 = "server", "domain, if it has up to 8 devices";
         /// Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`.
         storage: String = "storage", "none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre";
-        /// In-band management network, set as `storage`; `endpoints` are ports other than those of servers.
+        /// In-band management network, set as `storage`; `endpoints` is the number of other ports.
         in_band: String = "in_band", "none; as storage, at 100G with radix 64";
         /// Out-of-band management network of copper switches: servers, all other switches, and `endpoints`.
         out_of_band: String = "out_of_band", "none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band";

@@ -140,7 +140,7 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
     };
     let compute = ns("compute", own.compute, peers.compute);
     let host = ns(
-        if from_host { "outside of operators" } else { "idle until the host launches" },
+        if from_host { "outside operators" } else { "idle until the host launches" },
         own.host,
         peers.host,
     );

@@ -54,7 +54,8 @@ pub(super) fn visited(
     let is_most = late * 2 > evident.len() || (rest > cost && late > 2 * ranks.len());
     (most > 0 && is_most).then(|| {
         format!(
-            "{late} of {} recorded ranks delay each other in turn by comparable times: no rank is an exception (garbage collection, \
+            "{late} of {} recorded ranks delay each other in turn by comparable times: no rank stands out (garbage \
+            collection, \
              data loading or uneven experts)",
             evident.len()
         )
@@ -134,7 +135,8 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
         return None;
     }
     Some(format!(
-        "{} of {ranks} recorded ranks have {all} pauses of comparable lengths, and no rank has more of them than chance gives: \
+        "{} of {ranks} recorded ranks have {all} pauses of comparable lengths, and no rank has more of them than \
+        chance explains: \
          ranks delay each other in turn (garbage collection or data loading)",
         late.len()
     ))

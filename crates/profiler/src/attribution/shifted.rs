@@ -39,8 +39,8 @@ impl Measured<'_> {
         let cost = named.cost_s * 1e9;
         (mean < SUPPORTED * cost).then(|| {
             format!(
-                "the delays of {} ({} of the step) are kernels at other places of the step: over whole steps, compute is only {} of the step \
-                 longer than on the peers",
+                "the delays of {} ({} of the step) come from kernels at other positions in the step: over whole \
+                steps, compute exceeds that of the peers by only {} of the step",
                 human::ranks(&named.ranks),
                 human::percent(self.share(cost)),
                 human::percent(self.share(mean.max(0.0)))

@@ -26,7 +26,8 @@ pub(super) fn unnamed(base: i64, without_all: i64) -> Option<String> {
     let left = 1.0 - without_all as f64 / (base as f64).max(1.0);
     (left > LEFT).then(|| {
         format!(
-            "ranks delay each other in turn: equal ranks would save {:.1}% of the step, and no single rank, link or stage does",
+            "ranks delay each other in turn: with equal ranks the step would be {:.1}% shorter, but no single \
+            rank, link or stage accounts for it",
             left * 100.0
         )
     })
@@ -154,7 +155,7 @@ impl Doubts {
         }
         if off.abs() > MOST_OFF {
             doubts.always.push(format!(
-                "the replay of the recorded step is off by {:+.1}% (at most {:.0}% is accepted)",
+                "the replay of the recorded step has an error of {:+.1}% (limit: {:.0}%)",
                 off * 100.0,
                 MOST_OFF * 100.0
             ));

@@ -72,7 +72,9 @@ impl Rule for Copies {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a separate stream"
                     .to_owned()
             } else if is_local && of_buckets {
-                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients then live in its buckets".to_owned()
+                "pass `gradient_as_bucket_view=True` to DistributedDataParallel: gradients are then stored in its \
+                 buckets"
+                    .to_owned()
             } else if is_local && is_seeded {
                 "these GEMMs copy the tensor to which they add: pass an attention mask to fused attention (`scaled_dot_product_attention`), \
                  and a bias to the linear layer"

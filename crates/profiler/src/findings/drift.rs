@@ -21,7 +21,7 @@ impl Rule for Drift {
 
     fn text(&self) -> &'static str {
         "Median slope between all pairs of steps (Theil-Sen) over the recording (every n-th step above 2,000 \
-         steps). Reported for at least five steps if the growth is 3% and nine of ten pairs agree. Cost: half of the \
+         steps). Reported for at least five steps if the growth is 3% and 90% of the pairs agree. Cost: half of the \
          growth (its mean over the recording). Common causes: falling clocks, memory fragmentation, a cache that \
          fills, \
          a slow data loader.\n\n\

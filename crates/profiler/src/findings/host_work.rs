@@ -119,7 +119,7 @@ impl Remedy {
                 "move long host operators to the device, run them in advance in another process, or call them less often"
             }
             Self::Unknown => {
-                "these operators are usually far shorter, so the cause is outside of them: check for preempted threads (`perf sched`), \
+                "these operators are usually far shorter, so the cause is elsewhere: check for preempted threads (`perf sched`), \
                  other processes on these cores and locks"
             }
         }
@@ -130,8 +130,12 @@ impl Remedy {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     time: i64,
+    /// Number of idle intervals with this call, and the longest time in one of them. Inner frames cut an interval into parts.
     count: u64,
     longest: i64,
+    /// Rank and start of the last interval, and time in it so far.
+    last: Option<(u32, i64)>,
+    within: i64,
     /// Time by innermost frame.
     frames: BTreeMap<String, i64>,
     /// Time by remedy.
@@ -158,7 +162,7 @@ pub(super) fn host_calls(context: &Context<'_>, fits: impl Fn(u32, i64, i64) -> 
         context.views.iter().copied().zip(&context.waterfall.ranks).collect();
     ranks.sort_by_key(|(_, rank)| (std::cmp::Reverse(of(rank)), rank.rank));
     let launching = launching::operators(context.views);
-    let mut calls = HostCalls { sums: BTreeMap::new(), xla: of_xla(context) };
+    let mut calls = HostCalls { sums: BTreeMap::new(), xla: of_xla(context.views) };
     for (view, rank) in ranks.into_iter().take(RANKS).filter(|(_, rank)| of(rank) > 0) {
         calls.add(&Reader::new(context, view, &launching), rank, &fits);
     }
@@ -289,8 +293,12 @@ impl HostCalls {
             let name = called.filter(|(row, _)| row.kind != HostKind::Python).map_or(frame, |row| row.1);
             let sum = self.sums.entry((name.to_owned(), around(names, part, name))).or_default();
             sum.time += time;
-            sum.count += 1;
-            sum.longest = sum.longest.max(time);
+            if sum.last != Some((rank.rank, begin)) {
+                (sum.last, sum.within) = (Some((rank.rank, begin)), 0);
+                sum.count += 1;
+            }
+            sum.within += time;
+            sum.longest = sum.longest.max(sum.within);
             *sum.frames.entry(frame.to_owned()).or_default() += time;
             *sum.remedies.entry(remedy).or_default() += time;
             if remedy == Remedy::Unknown {

@@ -277,7 +277,7 @@ impl Rule for IdleCause {
         }
         let bound = self.cause == Cause::LaunchBound;
         let of_unknown = (self.cause == Cause::Unknown && !context.from_host() && !context.is_inference())
-            .then(|| remedies::of_unknown(context, &rows, mostly(&rows, is_compiled)))
+            .then(|| remedies::of_unknown(context.views, &rows, mostly(&rows, is_compiled)))
             .flatten();
         let advice = of_unknown.unwrap_or_else(|| self.advice_for(context, &rows).to_owned());
         let most = on_ranks(context, self.cause);
@@ -331,7 +331,7 @@ impl Rule for IdleCause {
         vec![Finding {
             id: self.id.to_owned(),
             message: match (context.from_host(), self.cause) {
-                (true, Cause::LaunchBound) => "hosts spend time outside of operators".to_owned(),
+                (true, Cause::LaunchBound) => "hosts spend time outside operators".to_owned(),
                 (true, Cause::Unknown) => {
                     "hosts record no operator, and no frame that shows the cause".to_owned()
                 }
@@ -371,8 +371,8 @@ impl IdleCause {
             Cause::LaunchBound if context.from_host() => {
                 "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
             }
-            cause if remedies::of_cause(context, cause, rows).is_some() => {
-                remedies::of_cause(context, cause, rows).unwrap_or(self.advice)
+            cause if remedies::of_cause(context.views, context.is_inference(), cause, rows).is_some() => {
+                remedies::of_cause(context.views, context.is_inference(), cause, rows).unwrap_or(self.advice)
             }
             Cause::LaunchBound if mostly(rows, is_compiled) => {
                 "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \

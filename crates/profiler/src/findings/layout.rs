@@ -117,7 +117,7 @@ impl Rule for Layout {
                 .collect(),
             advice: if joined > 0.5 {
                 "write the parts into one preallocated buffer instead of concatenating them"
-            } else if converted > 0.5 && remedies::is_forward(context) {
+            } else if converted > 0.5 && remedies::is_forward(context.views) {
                 "keep weights in the format of the GEMMs, outside of autocast; let `torch.compile` fuse the casts of activations"
             } else if converted > 0.5 {
                 "keep weights in the format of the GEMMs, with float32 copies in the optimizer alone; let \

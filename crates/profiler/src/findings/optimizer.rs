@@ -52,7 +52,7 @@ impl Rule for Optimizer {
         let is_one_of_many = context.kernels().any(|(k, _)| k.role == Role::Communication);
         vec![Finding {
             id: self.id().to_owned(),
-            message: "the optimizer takes more than 4% of the step".to_owned(),
+            message: "optimizer time above 4% of the step".to_owned(),
             cost: Some(all - 0.04 * context.step()),
             explained: Explained::Whole,
             subject: Subject::of_phase(Phase::Optimizer),

@@ -5,6 +5,7 @@
 use super::{Context, Inference, Rule, time};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Bubble, Label};
+use railwright_spec::human;
 use railwright_step::Dimension;
 use railwright_step::columns::Class;
 
@@ -50,7 +51,7 @@ impl Rule for PipelineBubble {
             subject: Subject { dimension: Some(Dimension::Pipeline), ..Subject::of_spans([Class::Bubble]) },
             evidence: listed
                 .into_iter()
-                .map(|(part, t)| format!("{}: {} per step", Label::Bubble(part).name(), time(t)))
+                .map(|(part, t)| format!("{}: {} per step", human::part(&Label::Bubble(part).name()), time(t)))
                 .collect(),
             advice: "use more micro-batches or virtual stages; `railwright pipeline` separates schedule and imbalance".to_owned(),
             ..Finding::default()

@@ -3,9 +3,9 @@
 //! Responsible for: advice for a cause of idle time by its recorded frames: kind of allocation, annotation without further frames, compiled
 //! regions, and programs other than PyTorch on CUDA or ROCm. Does not decide the cause.
 
-use super::Context;
 use crate::causes::{Cause, CauseRow, Stacks};
 use crate::trace::{HostKind, Source};
+use crate::view::View;
 
 /// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees nothing.
 const RETRIED: f64 = 0.1;
@@ -28,9 +28,9 @@ const INITIAL: usize = 4;
 
 /// Tests whether operators free memory only in the first call of their kind, and rarely: libraries then create handles and workspaces. A retry
 /// of the allocator recurs, or frees the blocks of the whole cache.
-fn frees_at_first_call(context: &Context<'_>) -> bool {
+fn frees_at_first_call(views: &[&View<'_>]) -> bool {
     let mut any = false;
-    for view in context.views {
+    for view in views {
         let (trace, host) = (view.trace, &view.trace.host);
         let is_free = |at: usize| {
             let name = host.names().get(at).map_or("", |name| trace.names.get(*name));
@@ -58,7 +58,7 @@ fn frees_at_first_call(context: &Context<'_>) -> bool {
 
 /// Advice for memory allocation: of pinned memory, retries that free the cache, libraries in their first call, a cache that the program
 /// empties, or one that grows.
-fn of_allocation(context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
+fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow]) -> &'static str {
     let all = sum(rows, |_| true);
     let is_pinned = |row: &CauseRow| {
         calls(
@@ -72,7 +72,7 @@ fn of_allocation(context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
     if 2.0 * sum(rows, is_pinned) > all {
         "allocate pinned memory once and reuse it: keep pinned buffers between steps (`pin_memory=True` of the loader reuses its own)"
     } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all
-        && frees_at_first_call(context)
+        && frees_at_first_call(views)
     {
         "record after warm-up: libraries create their handles and workspaces in the first call of an operator, and the cache grows"
     } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all {
@@ -111,24 +111,24 @@ pub(super) const COMPILED: &str = "record with `with_stack=True` to see the func
                                    tensor descriptors or autotune are common; CUDA graphs (`mode=\"reduce-overhead\"`) replay none of it";
 
 /// Tests whether the recording is of JAX or another program on XLA.
-pub(super) fn of_xla(context: &Context<'_>) -> bool {
-    context.views.iter().any(|view| view.trace.identity.source == Source::XPlane)
+pub(super) fn of_xla(views: &[&View<'_>]) -> bool {
+    views.iter().any(|view| view.trace.identity.source == Source::XPlane)
 }
 
 /// Tests whether the program calls the runtime of CUDA or ROCm, by the names of its calls; true without recorded calls.
-pub(super) fn has_cuda(context: &Context<'_>) -> bool {
+pub(super) fn has_cuda(views: &[&View<'_>]) -> bool {
     let of = |name: &str| ["cuda", "hip", "cuLaunch"].iter().any(|start| name.starts_with(start));
-    context.views.iter().all(|view| view.trace.host.is_empty())
-        || context.views.iter().any(|view| view.trace.names.iter().any(of))
+    views.iter().all(|view| view.trace.host.is_empty())
+        || views.iter().any(|view| view.trace.names.iter().any(of))
 }
 
 /// Advice for late launches of programs that have no CUDA graphs or `torch.compile`; `None` for others.
-pub(super) fn of_launches(context: &Context<'_>) -> Option<&'static str> {
-    if of_xla(context) {
+pub(super) fn of_launches(views: &[&View<'_>]) -> Option<&'static str> {
+    if of_xla(views) {
         Some(
             "run more work per dispatch: larger functions under `jax.jit`, `jax.lax.scan` for loops, fewer callbacks; keep host cores free",
         )
-    } else if !has_cuda(context) {
+    } else if !has_cuda(views) {
         Some(
             "launch fewer, larger kernels: compiled graphs, fused operators, larger micro-batches; keep host cores free",
         )
@@ -138,7 +138,7 @@ pub(super) fn of_launches(context: &Context<'_>) -> Option<&'static str> {
 }
 
 /// Tests whether the job only runs forward: no backward pass and no optimizer is recorded.
-pub(super) fn is_forward(context: &Context<'_>) -> bool {
+pub(super) fn is_forward(views: &[&View<'_>]) -> bool {
     let trains = |name: &str| {
         let name = name.to_ascii_lowercase();
         name.contains("backward")
@@ -146,12 +146,12 @@ pub(super) fn is_forward(context: &Context<'_>) -> bool {
             || name.contains("bwd")
             || name.contains("adam")
     };
-    !context.views.iter().any(|view| view.trace.names.iter().any(trains))
+    !views.iter().any(|view| view.trace.names.iter().any(trains))
 }
 
 /// Advice for idle time without a cause.
-pub(super) fn of_unknown(context: &Context<'_>, rows: &[&CauseRow], is_compiled: bool) -> Option<String> {
-    if of_xla(context) {
+pub(super) fn of_unknown(views: &[&View<'_>], rows: &[&CauseRow], is_compiled: bool) -> Option<String> {
+    if of_xla(views) {
         return None;
     }
     if is_compiled {
@@ -160,24 +160,29 @@ pub(super) fn of_unknown(context: &Context<'_>, rows: &[&CauseRow], is_compiled:
     if let Some(name) = annotation(rows) {
         return Some(of_annotation(name));
     }
-    has_only_calls(context).then(|| {
+    has_only_calls(views).then(|| {
         "record the host's operators as well (`ProfilerActivity.CPU`): the trace contains only calls of the device's runtime".to_owned()
     })
 }
 
 /// Tests whether the hosts recorded calls of the device's runtime alone: no operator, function or annotation.
-fn has_only_calls(context: &Context<'_>) -> bool {
-    let kinds = || context.views.iter().flat_map(|view| view.trace.host.kinds());
+fn has_only_calls(views: &[&View<'_>]) -> bool {
+    let kinds = || views.iter().flat_map(|view| view.trace.host.kinds());
     let names =
         |kind: &HostKind| matches!(kind, HostKind::Operator | HostKind::Python | HostKind::Annotation);
     kinds().any(|kind| *kind == HostKind::Runtime) && !kinds().any(names)
 }
 
 /// Advice for a cause that depends on its frames or on the program; `None` if it does not.
-pub(super) fn of_cause(context: &Context<'_>, cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
+pub(super) fn of_cause(
+    views: &[&View<'_>],
+    is_inference: bool,
+    cause: Cause,
+    rows: &[&CauseRow],
+) -> Option<&'static str> {
     match cause {
-        Cause::Allocation if !context.is_inference() => Some(of_allocation(context, rows)),
-        Cause::LaunchBound => of_launches(context),
+        Cause::Allocation if !is_inference => Some(of_allocation(views, rows)),
+        Cause::LaunchBound => of_launches(views),
         _ => None,
     }
 }

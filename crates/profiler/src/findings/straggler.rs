@@ -128,7 +128,7 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
 /// Advice for delays in one host activity of one rank.
 fn of_place(name: &str) -> String {
     format!(
-        "inspect {} on this rank: its host is late there, and those of its peers are not; `with_stack=True` records the functions",
+        "inspect {} on this rank, where its host is late and the hosts of its peers are not; `with_stack=True` records the functions",
         short(name)
     )
 }
@@ -173,7 +173,7 @@ fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, 
     let frame = names.get(NameId(frame));
     let share = most as f64 / all as f64;
     let line = format!(
-        "rank {rank}: {} of its additional idle time: {}{}",
+        "rank {rank}: {} of its additional idle time has the cause `{}`{}",
         percent(share),
         cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }

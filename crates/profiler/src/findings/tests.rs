@@ -341,6 +341,10 @@ fn steps_that_differ_and_steps_that_grow() {
     assert!((1_200.0..1_300.0).contains(&cost(&found, "varying-steps")), "{found:#?}");
     let found = lengths(&[10_000, 10_200, 10_400, 10_600, 10_800, 11_000]);
     assert!((450.0..550.0).contains(&cost(&found, "step-time-drift")), "{found:#?}");
+    // Longer from the fourth step on: half of the steps take 5 ms more.
+    let found = lengths(&[10_000, 10_000, 10_000, 15_000, 15_000, 15_000]);
+    assert!((2_400.0..2_600.0).contains(&cost(&found, "step-time-drift")), "{found:#?}");
+    assert!(the(&lengths(&[14_000, 10_000, 10_000, 10_000]), "varying-steps").one_off);
 }
 
 #[test]

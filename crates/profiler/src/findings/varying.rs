@@ -33,6 +33,8 @@ impl Rule for VaryingSteps {
         if steps.len() < 3 {
             return Vec::new();
         }
+        let first = steps[0];
+        let others = steps.iter().skip(1).sum::<i64>() as f64 / (steps.len() - 1) as f64;
         steps.sort_unstable();
         // Intervals that do not repeat are not steps: their mean is meaningless.
         if !context.windows.repeat() {
@@ -43,6 +45,8 @@ impl Rule for VaryingSteps {
         if mean < median * 1.02 {
             return Vec::new();
         }
+        // Without the first step, they do not vary: it is a part of the warm-up, and no loss per day.
+        let one_off = first == steps[steps.len() - 1] && others < median * 1.02;
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("step times vary (mean {} above the median)", percent(mean / median - 1.0)),
@@ -55,7 +59,12 @@ impl Rule for VaryingSteps {
                 time(steps[steps.len() - 1] as f64),
                 steps.len()
             )],
-            advice: "inspect the long steps: `railwright profile --step N`".to_owned(),
+            advice: if one_off {
+                "the first recorded step alone is longer: record after more warm-up steps".to_owned()
+            } else {
+                "inspect the long steps: `railwright profile --step N`".to_owned()
+            },
+            one_off,
             ..Finding::default()
         }]
     }

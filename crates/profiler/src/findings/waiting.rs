@@ -24,8 +24,8 @@ impl Rule for Waiting {
     fn text(&self) -> &'static str {
         "Waiting inside collectives without overlapped compute, if no rank, link or stage is identified as \
          the cause. Threshold: 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
-         cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
-         ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
+         cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise a \
+         different rank is late each time. Common causes: hosts that pause at different times (garbage collection), \
          sequences of different lengths, experts of different load. Sequences are visible in attention kernels, \
          experts in grouped GEMMs: the cost is by replay with equal kernels, if it is at least 3% of the step."
     }
@@ -118,7 +118,7 @@ fn missing(report: &StragglerReport, ranks: &[&Culprit]) -> String {
     match (report.lacking, most) {
         (Lacking::Steps, Some(rank)) => {
             format!(
-                "record more steps, with stacks: rank {} causes most of the waits, but not in a clear way",
+                "record more steps, with stacks: rank {} causes most of the waits, but not consistently",
                 rank.rank
             )
         }

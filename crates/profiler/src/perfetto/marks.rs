@@ -105,7 +105,7 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
             let shown = |value: f64| if evidence.unit == "ns" { time(value) } else { human::count(value) };
             (
                 evidence.name.clone(),
-                format!("{} against {} of its peers", shown(evidence.own), shown(evidence.peers)),
+                format!("{}, median of its peers {}", shown(evidence.own), shown(evidence.peers)),
             )
         }));
         let mark = Mark {

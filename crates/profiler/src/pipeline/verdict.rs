@@ -84,7 +84,7 @@ fn inconclusive(page: &PipelinePage) -> Option<Verdict> {
     page.is_inconclusive().then(|| {
         let off = page.replay_error as f64 / (page.median_step as f64).max(1.0);
         let message = format!(
-            "inconclusive: the replay is off by {} of a step, median (at most {:.0}% is accepted); `railwright stragglers` names \
+            "inconclusive: the median replay error is {} of a step (limit: {:.0}%); `railwright stragglers` names \
              ranks, stages and links",
             percent(off),
             MOST_OFF * 100.0

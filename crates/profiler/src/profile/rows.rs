@@ -149,7 +149,7 @@ impl Repair {
             DamageKind::UnreadableEvent => "unreadable events dropped",
             DamageKind::BadTime => "events without a usable time dropped",
             DamageKind::NegativeDuration => "events with negative duration dropped",
-            DamageKind::OutlyingTime => "events far outside of the other times dropped",
+            DamageKind::OutlyingTime => "events far outside the other times dropped",
             DamageKind::DuplicateKey => "duplicate keys, of which the last is used",
             DamageKind::Truncated => "end of the file missing",
             DamageKind::TrailingData => "text after the end ignored",

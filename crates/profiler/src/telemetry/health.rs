@@ -191,30 +191,44 @@ pub(super) fn assigned(job: &Job, samples: &[&Sample]) -> Vec<Vec<usize>> {
             devices.entry((identity.host.as_deref(), device)).or_default().push(member.rank);
         }
     }
+    // By host first: a large job has many of both.
+    let mut of_host: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+    for (at, sample) in samples.iter().enumerate() {
+        of_host.entry(sample.host.as_deref().map(short)).or_default().push(at);
+    }
+    let all: Vec<usize> = (0..samples.len()).collect();
+    let none = Vec::new();
     let of_member = |member: &crate::job::Member| {
         let identity = &member.trace.identity;
         let own_host = identity.host.as_deref();
-        // A file without a host belongs to the only host.
-        let on_host = |sample: &Sample| match (sample.host.as_deref(), own_host) {
-            (Some(theirs), Some(own)) => same_host(theirs, own),
-            _ => hosts.len() < 2,
-        };
         let alone = identity
             .device
             .filter(|device| devices.get(&(own_host, *device)).is_some_and(|ranks| ranks.len() == 1));
-        let is_own = |sample: &Sample| {
-            let is_card = sample.device.parse::<u32>().is_err();
-            on_host(sample) && (is_card || alone.is_some_and(|device| sample.device.parse() == Ok(device)))
+        let is_own = |at: &&usize| {
+            let device = samples.get(**at).map_or("", |sample| sample.device.as_str());
+            let is_card = device.parse::<u32>().is_err();
+            is_card || alone.is_some_and(|own| device.parse() == Ok(own))
         };
-        samples.iter().enumerate().filter(|(_, sample)| is_own(sample)).map(|(at, _)| at).collect()
+        let on_host = |host: Option<&str>| of_host.get(&host.map(short)).unwrap_or(&none);
+        // A file without a host belongs to the only host.
+        let is_only = hosts.len() < 2;
+        let mut own: Vec<usize> = match own_host {
+            None if is_only => all.iter().filter(is_own).copied().collect(),
+            None => Vec::new(),
+            Some(host) => {
+                let unnamed = if is_only { on_host(None) } else { &none };
+                on_host(Some(host)).iter().chain(unnamed).filter(is_own).copied().collect()
+            }
+        };
+        own.sort_unstable();
+        own
     };
     job.members.iter().map(of_member).collect()
 }
 
-/// Tests whether two names belong to one host: one may include its domain.
-fn same_host(a: &str, b: &str) -> bool {
-    let short = |name: &str| name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    short(a) == short(b)
+/// Name of a host without its domain, which some tools leave out.
+fn short(host: &str) -> String {
+    host.split('.').next().unwrap_or(host).to_ascii_lowercase()
 }
 
 fn of_samples(rank: u32, samples: &[&Sample]) -> RankHealth {

@@ -61,8 +61,7 @@ fn times(samples: &[&Sample], metric: Metric) -> BTreeMap<i64, f64> {
     of.filter_map(|sample| Some((sample.time?, sample.value))).collect()
 }
 
-/// Each reading from the middle to the one before to the middle to the one after; empty if a moment of the step is farther than [`REACH`]
-/// from all of them.
+/// Each reading, from the middle between it and the one before. Empty if a moment of the step is farther than [`REACH`] from all readings.
 fn held(readings: &BTreeMap<i64, f64>, start: i64, end: i64) -> Vec<(i64, f64)> {
     let times: Vec<i64> = readings.keys().copied().collect();
     let is_near = |(one, next): (&i64, &i64)| next.saturating_sub(*one) <= 2 * REACH;

@@ -72,7 +72,7 @@ pub fn sums(
     let whole = Window { from: 0, to: step.duration() };
     let range = question.window.map_or(whole, |w| Window { from: w.from.max(0), to: w.to.min(whole.to) });
     if range.from >= range.to {
-        return Err(Problem::new("the range is outside of the step")
+        return Err(Problem::new("the range is outside the step")
             .in_file("--between")
             .hint(format!("the step takes {} ns", whole.to)));
     }

@@ -24,7 +24,7 @@ impl Impossible {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Negative => "ends before it starts",
-            Self::Beyond => "is outside of the years 1824 to 2116",
+            Self::Beyond => "is outside the years 1824 to 2116",
             Self::Unordered => "starts before the previous row",
             Self::TooMuch => "raises the sum of durations above 146 years",
         }

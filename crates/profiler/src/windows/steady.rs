@@ -194,8 +194,8 @@ impl Windows {
         self.warnings.push(Warning::new(
             "steps-before-steady-state",
             format!(
-                "step{} {} took {}, with a median of {} for the others: excluded from the means as warm-up \
-                 (one-off cost {})",
+                "step{} {} took {} (median of the others: {}): excluded from the means as warm-up (one-off cost \
+                {})",
                 if count == 1 { "" } else { "s" },
                 names.join(", "),
                 time(taken),

@@ -56,7 +56,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         document.heading_with("fitted constants", "none; the defaults are kept");
         return;
     }
-    document.heading_with("fitted constants", "rate: modelled time over measured time");
+    document.heading_with("fitted constants", "rate: ratio of modelled to measured time");
     let columns = vec![
         Column::words("constant"),
         Column::words("measured").expendable(2),

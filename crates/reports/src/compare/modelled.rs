@@ -131,7 +131,7 @@ impl Answer for Against {
         ]);
         document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
         verdicts(&mut document, &self.verdicts);
-        document.heading_with("step breakdown", "mean of the shown ranks, largest difference first");
+        document.heading_with("step breakdown", "mean over the shown ranks, largest difference first");
         document.table(crate::compare::differences("part", comparison.labels.iter()));
         let waiting = comparison.figures.iter().find(|figure| figure.name == "waiting");
         let remarks = self.waiting.remarks(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));

@@ -144,7 +144,7 @@ fn interval(estimate: &Estimate) -> Item {
         formula: None,
         inputs: vec![
             ("coverage".to_owned(), share, interval.source.clone()),
-            ("50% interval".to_owned(), half, "the same errors, the middle half".to_owned()),
+            ("50% interval".to_owned(), half, "the same errors, middle 50%".to_owned()),
         ],
         source: None,
     }

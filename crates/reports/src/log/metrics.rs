@@ -38,7 +38,7 @@ pub(super) fn metrics(read: &Read) -> Vec<Metric> {
         one("railwright_log_starts", "Starts of the run in this log.", Some(f64::from(log.starts))),
         one(
             "railwright_log_repeated_iterations",
-            "Iterations done again after restarts.",
+            "Iterations repeated after restarts.",
             count(log.restarts.iter().map(|restart| restart.repeated).sum()),
         ),
         one("railwright_log_skipped_iterations", "Iterations whose update was skipped.", count(log.skipped)),

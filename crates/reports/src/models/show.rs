@@ -100,12 +100,12 @@ impl Answer for Shown {
             ("source", self.entry.map(|e| e.source.clone()).unwrap_or_default().into()),
             ("notes", self.entry.map(|e| e.notes.clone()).unwrap_or_default().into()),
         ]);
-        document.heading("parameters, in the conventions of cards and papers");
+        document.heading("parameter counts, by the conventions of model cards and papers");
         let unless_zero = |count: u64| if count == 0 { Cell::default() } else { Cell::whole(count) };
         document.pairs(vec![
             ("all", Cell::whole(count.total)),
-            ("all but word embedding", Cell::whole(count.total - count.word_embedding)),
-            ("all but embedding and head", Cell::whole(count.total - count.word_embedding - count.head)),
+            ("without word embedding", Cell::whole(count.total - count.word_embedding)),
+            ("without embedding and head", Cell::whole(count.total - count.word_embedding - count.head)),
             ("active per token", Cell::whole(count.active)),
             ("active per token, without input embedding", Cell::whole(count.active_without_embedding)),
             ("word embedding", Cell::whole(count.word_embedding)),

@@ -19,7 +19,7 @@ impl Shown {
             (By::Source, _) => ("time by Python line", "line"),
         };
         let remark = format!(
-            "mean of ranks and steps; {} of the step has a recorded {what}",
+            "mean over ranks and steps; {} of the step has a recorded {what}",
             human::percent(origins.covered_share)
         );
         document.heading_with(title, remark);

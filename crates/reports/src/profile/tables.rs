@@ -40,7 +40,7 @@ fn hours(amount: f64) -> String {
 impl Shown {
     pub(super) fn lines(&self, document: &mut Document) {
         let report = &self.report;
-        document.heading_with("step breakdown", "mean of ranks and steps; the parts add up to the step");
+        document.heading_with("step breakdown", "mean over ranks and steps; the parts add up to the step");
         let mut bars = Vec::new();
         for line in &report.lines {
             bars.push(bar(1, &line.part, Tone::Strong));
@@ -110,7 +110,7 @@ impl Shown {
                 lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
             }
             if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("loss: {} {} per day", self::hours(hours), self.report.hours()).into());
+                lines.push(format!("lost: {} {} per day", self::hours(hours), self.report.hours()).into());
             }
             lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));
@@ -156,10 +156,13 @@ impl Shown {
         let cut = report.cut_by.map(railwright_report::words).unwrap_or_default();
         document.heading_with(
             "steps",
-            format!(
-                "boundaries from {cut}; step times of ranks differ by up to {}",
-                time(report.step_spread as f64)
-            ),
+            match report.step_spread {
+                0 => format!("boundaries from {cut}"),
+                spread => {
+                    let spread = time(spread as f64);
+                    format!("boundaries from {cut}; step times of ranks differ by up to {spread}")
+                }
+            },
         );
         let groups = self.groups();
         let mut columns = vec![Column::numbers("step"), Column::numbers("time")];
@@ -312,7 +315,7 @@ impl Shown {
         let all = &self.report.recorded;
         document.heading_with(
             "common recording",
-            "from the last rank's first to the first rank's last activity; mean of ranks",
+            "from the last rank's first to the first rank's last activity; mean over ranks",
         );
         let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
         document.pairs(vec![

@@ -36,11 +36,8 @@ impl Interface {
         let names = self.forms(command);
         let problem =
             Problem::new(format!("`{}` has no format `{}`", command.get_name(), human::shorten(format)));
-        let list = if names.is_empty() {
-            "leave it out".to_owned()
-        } else {
-            format!("use one of {}", names.join(", "))
-        };
+        let list =
+            if names.is_empty() { "omit it".to_owned() } else { format!("use one of {}", names.join(", ")) };
         Err(problem.at_key("format").hint(did_you_mean(format, names.iter().map(String::as_str), &list)))
     }
 

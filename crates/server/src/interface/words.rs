@@ -103,7 +103,7 @@ impl Interface {
             Problem::new("the output format is not an argument")
                 .hint("set it in the request, as in `\"format\": \"csv\"`")
         } else {
-            Problem::new("this option applies only to the terminal").hint("leave it out")
+            Problem::new("this option applies only to the terminal").hint("omit it")
         };
         problem.at_key(human::shorten(name))
     }

@@ -100,7 +100,7 @@ impl Cluster {
         }
         Err(Problem::new(format!("{question} is not supported for devices of several kinds"))
             .at_key("cluster.pools")
-            .hint("remove cluster.pools, or ask for each kind of device by itself"))
+            .hint("remove cluster.pools, or run the command for each kind of device separately"))
     }
 }
 

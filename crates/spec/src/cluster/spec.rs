@@ -23,10 +23,11 @@ section! {
         accelerator: String = "accelerator", "from the preset";
         /// Number of accelerators (GPUs) used by the run.
         devices: u64 = "devices", "one node";
-        /// Devices of other kinds among them, each `CLUSTER:DEVICES`, on the last ranks.
+        /// Other kinds of device for the last ranks, each as `CLUSTER:DEVICES`.
         pools: Pools = "pools", "none (all devices are equal)";
         /// Accelerators per node.
-        devices_per_node: u64 = "devices_per_node", "from the preset, else the size of the scale-up domain, at most 8; 8 for cards that PCIe joins";
+        devices_per_node: u64 = "devices_per_node", "from the preset, else the size of the scale-up domain, at most 8; 8 \
+        for PCIe cards";
         /// Total device memory, as reported by the driver.
         memory: Bytes = "memory", "from the accelerator";
         /// Device memory bandwidth.
@@ -310,7 +311,7 @@ impl Cluster {
         let of_others: u64 = pools.0.iter().fold(0, |sum, pool| sum.saturating_add(pool.devices));
         if of_others >= self.devices {
             return Err(Problem::new(format!(
-                "the pools have {} devices, and the job has {} in all",
+                "the pools have {} devices, but the job has only {} in total",
                 crate::human::whole(of_others),
                 crate::human::whole(self.devices)
             ))

@@ -39,7 +39,7 @@ pub(super) const POSITIONS: Bound =
 pub(super) const EXPERTS: Bound =
     Bound::new(0, 100_000, "no known model has more than a few thousand experts");
 /// Small counts: experts per token, groups, taps, prediction modules.
-pub(super) const SMALL: Bound = Bound::new(0, 100_000, "such counts are a few dozen at most");
+pub(super) const SMALL: Bound = Bound::new(0, 100_000, "such counts are at most a few dozen");
 
 impl Bound {
     const fn new(low: u64, high: u64, why: &'static str) -> Self {
@@ -48,7 +48,7 @@ impl Bound {
 
     /// Small count with a limit of its own.
     pub(super) const fn upto(high: u64) -> Self {
-        Self::new(0, high, "no known layer has more")
+        Self::new(0, high, "no known layer has a larger value")
     }
 
     /// Returns the value if it is inside.

@@ -103,7 +103,7 @@ fn indivisible(spec: &PlanSpec, model: &Model, cluster: &Cluster, sizes: [u64; 3
         ([], []) => "change a parallel size, or set cluster.devices".to_owned(),
         (values, []) => format!("use {}", names(values)),
         ([], counts) => format!("use {} devices, or change a parallel size", names(counts)),
-        (values, counts) => format!("use {}, or {} devices", names(values), names(counts)),
+        (values, counts) => format!("use a size of {}, or {} devices", names(values), names(counts)),
     };
     let problem = Problem::new(format!(
         "{devices} devices cannot be divided into replicas of {inner} (tensor {tensor} x pipeline {pipeline} x context \

@@ -55,10 +55,8 @@ choice!(RecomputeModule {
 fn positive(text: &str, kind: Kind, whole: &str) -> Result<u64, Problem> {
     match text.trim().parse::<u64>() {
         Ok(n) if n > 0 => Ok(n),
-        _ => {
-            Err(wrong(kind, &Value::Text(whole.to_owned()))
-                .hint("the part after `:` is a number of 1 or more"))
-        }
+        _ => Err(wrong(kind, &Value::Text(whole.to_owned()))
+            .hint("the part after `:` must be a number of 1 or more")),
     }
 }
 

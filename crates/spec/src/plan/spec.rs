@@ -109,7 +109,7 @@ section! {
         software: String = "software", "torchtitan-2025 for FSDP without TP and PP; else megatron-core-2026-06 on Blackwell and newer, megatron-core-2025 on older GPUs";
         /// Enable dropout.
         dropout: bool = "dropout", "set by the software: false since 2022";
-        /// Load of the busiest rank of experts relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
+        /// Load of the rank with the busiest experts, relative to the mean: 1 if a benchmark forces balance, 1.5 with an auxiliary loss.
         expert_imbalance: f64 = "expert_imbalance", "1.25 for mixtures of experts, 1.04 if a bias balances them; 1 for dense models and with expert_capacity";
         /// Expert capacity factor: maximum tokens per expert relative to the mean.
         expert_capacity: f64 = "expert_capacity", "no limit";

@@ -148,6 +148,22 @@ mod tests {
     }
 
     /// Without this, graphs of the router alone were graphs of all kernels.
+    /// Transformers of late 2025 gave attention a mask in training, unless the text names FlashAttention; FSDP 1 around its models has the
+    /// collectives of FSDP 1. Features of other frameworks do not apply.
+    #[test]
+    fn masks_and_flat_shards_belong_to_hugging_face_models() {
+        let of = |framework: &str| id(framework, "", "Hopper");
+        assert_eq!(of("HF Transformers + Accelerate FSDP2 (2025-12)"), "transformers-2026+masked-attention");
+        assert_eq!(of("HF Trainer (Transformers 4.57)"), "transformers-2026+masked-attention");
+        assert_eq!(of("HF Transformers, FlashAttention-2 (2025-12)"), "transformers-2026");
+        assert_eq!(of("HF Transformers (2026-03)"), "transformers-2026");
+        assert_eq!(
+            of("PyTorch FSDP 1 + HF Transformers, FlashAttention 2 (2026)"),
+            "transformers-2026+flat-shards"
+        );
+        assert_eq!(of("Modalities (PyTorch FSDP 1, FlashAttention 2)"), "flash-attention-2023");
+    }
+
     #[test]
     fn a_list_of_scopes_is_partial_graphs() {
         let of = |notes| id("Megatron-Bridge (NeMo 25.11)", notes, "Blackwell");
@@ -173,9 +189,9 @@ mod tests {
     }
 
     #[test]
-    fn a_dispatcher_that_reads_token_counts_on_the_host_has_no_graphs() {
+    fn a_dispatcher_that_reads_token_counts_on_the_host_has_no_graph_of_the_whole_step() {
         let of = |notes| id("Megatron-Bridge (NeMo 26.06 container)", notes, "Blackwell Ultra");
-        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+alltoall-dispatch+no-cuda-graphs");
+        assert_eq!(of("alltoall dispatcher"), "megatron-core-2026-06+alltoall-dispatch+partial-cuda-graphs");
         let with_graphs = "megatron-core-2026-06+alltoall-dispatch+cuda-graphs";
         assert_eq!(of("alltoall dispatcher with CUDA graphs"), with_graphs);
         assert_eq!(of("HybridEP dispatcher"), "megatron-core-2026-06+fused-dispatch");

@@ -164,7 +164,7 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
                 say("selective", Some(every.to_string()));
             } else {
                 say("selective", Some(every.to_string()));
-                cannot.push(format!("{n} layers of {split:.1}: one in {every} is the nearest"));
+                cannot.push(format!("{n} layers of {split:.1}: the nearest possible is one in {every}"));
             }
         }
         Some(Recompute::Selective { modules, layers: None })

@@ -115,8 +115,8 @@ impl Space {
                 Recompute::Selective { modules, layers: None } => Policy::Selective(modules),
                 Recompute::Selective { layers: Some(layers), .. } => {
                     return Err(Problem::new(format!(
-                        "a search recomputes modules in every layer, but this policy has {layers} layers per \
-                         stage"
+                        "a search recomputes modules in every layer, but this policy is limited to {layers} layers \
+                        per stage"
                     ))
                     .hint("omit the number of layers, or fix it with plan.recompute"));
                 }

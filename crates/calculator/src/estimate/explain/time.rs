@@ -101,7 +101,8 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
                     "(stages - 1) x (forward + backward) / virtual_stages, for even 1F1B and free transfers",
                 ),
             ],
-            "Narayanan 2021, section 2.2, for the textbook value; the real one counts uneven stages and transfers",
+            "Narayanan 2021, section 2.2, for the textbook value; the computed bubble includes uneven stages and \
+            transfers",
         ),
     ]
 }
@@ -208,7 +209,8 @@ fn host_offload(
             "link to the host, one direction; see `cluster.host.bandwidth`",
         ),
     ];
-    let formula = "sum over layers of what exceeds compute and other exposed communication, and the memory traffic of the rest";
+    let formula = "sum over layers of the time that exceeds compute and other exposed communication, plus the \
+    memory traffic of the remainder";
     explanation(id, title, (exposed.get(), "s"), formula, inputs, "kept bytes of each layer / link")
 }
 
@@ -227,7 +229,7 @@ fn host(
         "host",
         "waiting for the host",
         (of(estimate, "host"), "s"),
-        "busy - device work, where a pass takes (device^5 + host^5)^(1/5) and host = kernels x host_per_kernel + per_micro_batch / 2",
+        "busy - device work; a pass takes (device^5 + host^5)^(1/5) and host = kernels x host_per_kernel + per_micro_batch / 2",
         vec![
             measure("busy", estimate.stages[evaluation.critical_stage].busy.get(), "s", "stage.busy"),
             measure(
@@ -273,7 +275,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         measure(&collective.title(), collective.bytes.get(), "B", &source)
     }));
     layers.extend([
-        measure("reduce", update.gradient_reduce.get(), "s", "overlapped or not"),
+        measure("reduce", update.gradient_reduce.get(), "s", "including overlapped time"),
         measure(
             "reduce_exposed",
             update.gradient_exposed.get(),
@@ -287,7 +289,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         layers.push(measure("reduce_between_stages", update.between_stages.get(), "s", with));
     }
     layers.extend([
-        measure("gather", update.parameter_gather.get(), "s", "overlapped or not"),
+        measure("gather", update.parameter_gather.get(), "s", "including overlapped time"),
         measure(
             "gather_exposed",
             update.parameter_exposed.get(),
@@ -314,9 +316,9 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
             "host_memory_bandwidth",
             host,
             "GB/s",
-            "a rank's; see `cluster.host.memory_bandwidth`",
+            "of one rank; see `cluster.host.memory_bandwidth`",
         ));
-        let share = "of it that a CPU optimizer reaches; published runs: 0.05 to 1.5";
+        let share = "share that a CPU optimizer reaches; published runs: 0.05 to 1.5";
         stepped.push(given("host_update_rate", software.host_update_rate, share));
     }
     let reached = traffic / of(estimate, "optimizer").max(f64::MIN_POSITIVE);

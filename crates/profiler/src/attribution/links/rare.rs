@@ -168,7 +168,8 @@ pub(in crate::attribution) fn doubt(saved: i64, base: i64) -> Option<String> {
     let share = saved as f64 / (base as f64).max(1.0);
     (share > NOTABLE).then(|| {
         format!(
-            "transfers of equal size vary: those that take {LONG:.0} times as long as usual cost {} of the step, and no group has more of them than chance gives; \
+            "transfers of equal size vary: those that take {LONG:.0} times as long as usual cost {} of the step, and no \
+            group has more of them than chance explains; \
              check link error and retransmission counters",
             human::percent(share)
         )

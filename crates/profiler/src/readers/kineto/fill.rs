@@ -272,7 +272,7 @@ impl Fill {
         self.kineto = true;
         let all = arguments::read(event.arguments);
         if let Some(twice) = all.twice {
-            self.note(DamageKind::DuplicateKey, spot, || format!("`args.{twice}` comes twice"));
+            self.note(DamageKind::DuplicateKey, spot, || format!("`args.{twice}` occurs twice"));
         }
         if let Some(device) = numbers::last(if all.device.is_empty() { event.process } else { all.device }) {
             match self.devices.iter().position(|(id, _)| *id == device) {
@@ -397,7 +397,7 @@ impl Fill {
 
     fn note_twice(&mut self, event: &Event<'_>, spot: Spot<'_>) {
         if let Some(twice) = event.twice {
-            self.note(DamageKind::DuplicateKey, spot, || format!("`{twice}` comes twice"));
+            self.note(DamageKind::DuplicateKey, spot, || format!("`{twice}` occurs twice"));
         }
     }
 

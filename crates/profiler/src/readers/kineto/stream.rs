@@ -62,7 +62,7 @@ pub(super) fn read_by(
         filled -= done;
         if filled == buffer.len() {
             if filled >= 2 * LONGEST {
-                return Err(Problem::new("an event is longer than any event can be").in_file(label));
+                return Err(Problem::new("an event exceeds the size limit").in_file(label));
             }
             buffer.resize(buffer.len() * 2, 0);
         }

@@ -90,7 +90,7 @@ fn degrees_that_do_not_divide_are_reported() {
     };
     assert_eq!(
         refused(PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() }),
-        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use 4, or 56 or 64 devices"
+        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use a size of 4, or 56 or 64 devices"
     );
     assert!(refused(PlanSpec { pipeline_parallel: Some(128), ..PlanSpec::default() }).ends_with("; use 4"));
     assert!(

@@ -98,7 +98,7 @@ fn modules(model: &Model, list: &[StageRecompute], problems: &mut Vec<Problem>) 
         problems.push(
             Problem::new(format!("{} has no {} to recompute", model.name, module.name()))
                 .at_key("plan.stage_recompute")
-                .hint(format!("leave `{}` out", module.name())),
+                .hint(format!("omit `{}`", module.name())),
         );
     }
 }

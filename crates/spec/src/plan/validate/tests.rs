@@ -238,7 +238,7 @@ fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
     );
     assert_eq!(
         with(&["moe*4"], |_| {}),
-        "plan.stage_recompute: llama-3-8b has no moe to recompute; leave `moe` out"
+        "plan.stage_recompute: llama-3-8b has no moe to recompute; omit `moe`"
     );
     assert!(
         with(&["full*4"], |p| p.recompute = Recompute::core_attention())
